@@ -1,0 +1,70 @@
+import type { Kysely, Selectable } from 'kysely'
+
+/** Names of the tables in a Kysely database interface, `'table'` or `'schema.table'`. */
+export type TableName<DB> = keyof DB & string
+
+/** Names of a table's columns. */
+export type ColumnName<DB, T extends keyof DB> = keyof DB[T] & string
+
+/** Whether rows belong to tenants. */
+export type Tenancy = 'required' | 'none'
+
+/**
+ * What a feed must know of one table.
+ *
+ * `key`: the column, or columns in order, that identify a row; NOT NULL and covered by a unique index.
+ * `tenant`: the column that holds the row's tenant, NOT NULL; `null` says aloud that the rows are global.
+ * `scopes`: columns whose values are recorded with each entry, so that readers can be limited to some of them.
+ */
+export interface TableDeclaration<DB, T extends TableName<DB>> {
+  readonly tenant: ColumnName<DB, T> | null
+  readonly key: ColumnName<DB, T> | readonly [ColumnName<DB, T>, ...ColumnName<DB, T>[]]
+  readonly scopes?: readonly ColumnName<DB, T>[]
+}
+
+/** A declaration in a feed with `tenancy: 'none'`: `tenant` may be left out. */
+export interface UntenantedDeclaration<DB, T extends TableName<DB>> {
+  readonly tenant?: null
+  readonly key: ColumnName<DB, T> | readonly [ColumnName<DB, T>, ...ColumnName<DB, T>[]]
+  readonly scopes?: readonly ColumnName<DB, T>[]
+}
+
+/** The declarations of a feed, by table name. */
+export type TableDeclarations<DB, N extends Tenancy = 'required'> = {
+  readonly [T in TableName<DB>]?: N extends 'none' ? UntenantedDeclaration<DB, T> : TableDeclaration<DB, T>
+}
+
+/** Options of `createFeed`. */
+export interface FeedOptions<DB, TT, N extends Tenancy> {
+  /** The app's Kysely instance. Its plugins are not applied to the feed's own statements. */
+  readonly db: Kysely<DB>
+  /** The tables to follow. A name that is not in `DB` does not compile. */
+  readonly tables: TT & { readonly [T in Exclude<keyof TT, TableName<DB>>]: never }
+  /** `'none'` for apps without tenants: all rows are global. Default `'required'`. */
+  readonly tenancy?: N
+  /** Schema of the feed's own objects, 1 to 55 bytes. Default `tidemark`. */
+  readonly schema?: string
+  /** Role that owns the capture functions. Default `<schema>_capture`; made by `migrate` when it may. */
+  readonly captureRole?: string
+}
+
+/** One declared table after normalisation. */
+export interface DeclaredTable {
+  /** Name as declared and as it appears in every change. */
+  readonly name: string
+  readonly key: readonly string[]
+  readonly tenant: string | null
+  readonly scopes: readonly string[]
+}
+
+/** The type of a key value in calls that name rows: the column's value, or an object for a composite key. */
+export type KeyInput<DB, TT, T extends keyof TT & keyof DB> = TT[T] extends { readonly key: infer K }
+  ? K extends readonly (infer C extends keyof DB[T])[]
+    ? Readonly<Pick<Selectable<DB[T]>, C & keyof Selectable<DB[T]>>>
+    : K extends keyof Selectable<DB[T]>
+      ? Selectable<DB[T]>[K]
+      : never
+  : never
+
+/** Names of the tables a feed declares. */
+export type FeedTable<DB, TT> = keyof TT & TableName<DB>

@@ -1,0 +1,62 @@
+import type { Kysely } from 'kysely'
+import type { DeclaredTable, FeedOptions, TableDeclarations, Tenancy } from './declaration.ts'
+
+/** Options of `feed.migrate()`. */
+export interface MigrateOptions {
+  /** How long one attempt waits for a table's lock, in milliseconds. Default 2,000. Writers queue behind the wait, so keep it short. */
+  readonly lockTimeoutMs?: number
+  /** How many attempts are made for each table. Default 10. */
+  readonly lockAttempts?: number
+  /** Roles of server processes that read the feed and append to it without owning it. They get the rights for that, and nothing else. */
+  readonly grantTo?: readonly string[]
+  /** Tables whose key or tenant column was changed on purpose. Without this such a difference is a `DeclarationConflictError`. */
+  readonly redeclare?: readonly string[]
+}
+
+/** What `feed.migrate()` did. */
+export interface MigrateReport {
+  /** Numbers of the schema migrations applied now; empty when there was nothing to do. */
+  readonly migrations: readonly number[]
+  /** Tables whose capture was installed or mended now. */
+  readonly installed: readonly string[]
+}
+
+/** One difference between what is declared and what is installed. */
+export interface Finding {
+  readonly table: string | null
+  readonly problem: string
+  readonly remedy: string
+}
+
+/**
+ * A change feed: what `readChanges`, `appendChange`, `notify` and `@tidemark/api` work on. Holds no connection and no timer.
+ */
+export interface Feed<DB, TT> {
+  /** The app's Kysely instance. */
+  readonly db: Kysely<DB>
+  readonly schema: string
+  readonly tenancy: Tenancy
+  /** The declared tables, normalised, by name. */
+  readonly tables: ReadonlyMap<keyof TT & string, DeclaredTable>
+  /** Type-level only: carries the declarations for inference. */
+  readonly declarations: TT
+  /**
+   * Brings the feed's schema and the capture of each declared table to what this version and these declarations need.
+   * Safe to call at every start of every process; an up-to-date database is only looked at: no lock, no write.
+   *
+   * Each table that gets capture anew gets a table-level entry in the same transaction (what was written unseen is thereby announced). Nothing is
+   * ever removed, so an older version of the app may start beside a newer one.
+   *
+   * @throws {SchemaTooNewError} {@link InsufficientRightsError} {@link UnsupportedTableError} {@link UnsupportedColumnError}
+   *   {@link DeclarationConflictError} {@link LockTimeoutError}
+   */
+  migrate(options?: MigrateOptions): Promise<MigrateReport>
+  /** Compares declared with installed and says what differs, without changing anything. An empty array is good news. */
+  verify(): Promise<readonly Finding[]>
+}
+
+export declare function createFeed<
+  DB,
+  const TT extends TableDeclarations<DB, N>,
+  N extends Tenancy = 'required',
+>(options: FeedOptions<DB, TT, N>): Feed<DB, TT>
