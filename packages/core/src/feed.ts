@@ -1,5 +1,10 @@
 import type { Kysely } from 'kysely'
 import type { DeclaredTable, FeedOptions, TableDeclarations, Tenancy } from './declaration.ts'
+import { postgres } from './dialects/postgres/index.ts'
+import { InvalidInputError } from './errors.ts'
+import { createInternals } from './internal/create-internals.ts'
+import { setInternals } from './internal/internals.ts'
+import { normaliseDeclarations } from './normalise-declarations.ts'
 
 /** Options of `feed.migrate()`. */
 export interface MigrateOptions {
@@ -55,8 +60,54 @@ export interface Feed<DB, TT> {
   verify(): Promise<readonly Finding[]>
 }
 
-export declare function createFeed<
-  DB,
-  const TT extends TableDeclarations<DB, N>,
-  N extends Tenancy = 'required',
->(options: FeedOptions<DB, TT, N>): Feed<DB, TT>
+/** Longest schema name: the names derived from it must fit into Postgres' 63 bytes. */
+const MAX_SCHEMA_BYTES = 55
+
+/**
+ * Makes a feed over the tables of a database. Opens nothing and asks nothing: the first call that needs the database does.
+ *
+ * @example
+ * const feed = createFeed({
+ *   db,
+ *   tables: {
+ *     shipments: { tenant: 'company_id', key: 'id' },
+ *     cities: { tenant: null, key: 'id' },
+ *   },
+ * })
+ * await feed.migrate()
+ *
+ * @throws {InvalidInputError} when an option is of the wrong shape. Whether the tables fit is found by `migrate()`.
+ */
+export function createFeed<DB, const TT extends TableDeclarations<DB, N>, N extends Tenancy = 'required'>(
+  options: FeedOptions<DB, TT, N>,
+): Feed<DB, TT> {
+  const { db, schema = 'tidemark', tenancy = 'required' } = options
+  requireName('schema', schema, MAX_SCHEMA_BYTES)
+  const captureRole = options.captureRole ?? `${schema}_capture`
+  requireName('captureRole', captureRole, 63)
+  if (tenancy !== 'required' && tenancy !== 'none') throw new InvalidInputError('tenancy', "must be 'required' or 'none'")
+  const tables = normaliseDeclarations(options.tables, tenancy)
+
+  const internals = createInternals({ db, schema, captureRole, tenancy, tables }, postgres)
+  const { setup, dialect } = internals
+  const feed: Feed<DB, TT> = Object.freeze({
+    db,
+    schema,
+    tenancy,
+    tables: tables as Feed<DB, TT>['tables'],
+    declarations: options.tables,
+    migrate: async (migrateOptions: MigrateOptions = {}) => {
+      const report = await dialect.migrate(setup, migrateOptions)
+      await internals.reload()
+      return report
+    },
+    verify: () => dialect.verify(setup),
+  })
+  setInternals(feed, internals)
+  return feed
+}
+
+function requireName(field: string, value: unknown, maxBytes: number): void {
+  if (typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= maxBytes && !value.includes('\0')) return
+  throw new InvalidInputError(field, `must be a name of 1 to ${maxBytes} bytes`)
+}

@@ -1,0 +1,4 @@
+import { defineConfig } from 'vitest/config'
+import { projectConfig } from '../../vitest.shared.ts'
+
+export default defineConfig(projectConfig({ name: 'bench', database: true }))

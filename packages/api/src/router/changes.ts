@@ -1,0 +1,36 @@
+import { readChanges } from '@tidemark/core'
+import type { Change, Feed, FeedTable, ReadResult } from '@tidemark/core'
+import { audienceOf } from '../auth/audience.ts'
+import type { VerifiedAuth } from '../auth/sync-auth.ts'
+import { syncLimits } from '../limits.ts'
+import type { ChangesInput, ChangesOutput, WireChange } from '../protocol.ts'
+import { refuseScopedTables } from './tables.ts'
+
+/** Reads a page of the caller's feed. */
+export async function changes<DB, TT>(
+  feed: Feed<DB, TT>,
+  auth: VerifiedAuth,
+  { since, tables, limit = syncLimits.defaultPageChanges }: ChangesInput,
+): Promise<ChangesOutput> {
+  const audience = audienceOf(auth, feed.tenancy)
+  refuseScopedTables(feed.tables, tables)
+  const known = tables as readonly FeedTable<DB, TT>[] | undefined
+  const answer = await readChanges(feed, audience, { since, limit, ...(known === undefined ? {} : { tables: known }) })
+  return toOutput(answer)
+}
+
+// Field by field, so that what core adds to its answers stays inside until it is given out on purpose.
+function toOutput(answer: ReadResult): ChangesOutput {
+  if ('resync' in answer) {
+    const { reason, from, retryAfterMs } = answer.resync
+    return { resync: { reason, from, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) } }
+  }
+  if ('held' in answer) return { held: true, cursor: answer.cursor, retryAfterMs: answer.retryAfterMs }
+  const { cursor, hasMore, upToDate } = answer
+  return { changes: answer.changes.map(toWire), cursor, hasMore, upToDate }
+}
+
+// Position, transaction and tenant stay behind: they count other tenants' writes.
+function toWire({ table, key, operation, tenant, at }: Change): WireChange {
+  return { table, key, operation, global: tenant === null, at }
+}

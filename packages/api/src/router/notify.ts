@@ -1,0 +1,39 @@
+import { notify as appendNotice } from '@tidemark/core'
+import type { Feed, NotifyRequest } from '@tidemark/core'
+import { audienceOf } from '../auth/audience.ts'
+import type { VerifiedAuth } from '../auth/sync-auth.ts'
+import type { NotifyInput, NotifyOutput } from '../protocol.ts'
+import type { SyncPermission } from './options.ts'
+import { declaredTable } from './tables.ts'
+
+/** Fails unless the caller has a permission. */
+export type RequirePermission = (permission: SyncPermission) => Promise<void>
+
+/** Appends announcements to the caller's own feed, in a transaction of their own. */
+export async function notify<DB, TT>(
+  feed: Feed<DB, TT>,
+  auth: VerifiedAuth,
+  { entries, reason }: NotifyInput,
+  requirePermission: RequirePermission,
+): Promise<NotifyOutput> {
+  const audience = audienceOf(auth, feed.tenancy)
+  const declared = entries.map(({ table }, i) => declaredTable(feed.tables, table, `entries[${i}].table`))
+  // Where there are no tenants, nothing reaches further than anything else.
+  if (feed.tenancy === 'required' && declared.some(({ tenant }) => tenant === null)) {
+    await requirePermission('tidemark:notify-global')
+  }
+  // `declaredTable` has checked the names that the types ask for. The actor is never the caller's to say.
+  const request = {
+    entries: entries.map(({ table, keys, scopes }) => ({
+      table,
+      ...(keys === undefined ? {} : { keys }),
+      ...(scopes === undefined ? {} : { scopes }),
+    })),
+    actor: 'external',
+    ...(reason === undefined ? {} : { reason }),
+  } as unknown as NotifyRequest<DB, TT>
+  const { token, tables, changes } = await feed.db
+    .transaction()
+    .execute((transaction) => appendNotice(feed, transaction, audience, request))
+  return { token, tables, changes }
+}

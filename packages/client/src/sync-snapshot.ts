@@ -1,0 +1,49 @@
+import type { SyncClientError } from './errors.ts'
+import type { SyncState } from './sync-model.ts'
+
+/**
+ * How following goes, for people to look at. `status` alone decides the shape:
+ *
+ * - `idle`: not started, or stopped.
+ * - `connecting`: no answer yet since the loop became active.
+ * - `upToDate`: the latest answer held everything there was.
+ * - `behind`: more is to come.
+ * - `paused`: the page is hidden or the device offline; it goes on by itself.
+ * - `retrying`: `error` keeps it from following; it goes on by itself, in growing pauses.
+ * - `failed`: `error` ended it; nothing happens before `start()`, `setKey()` or `forget()`.
+ *
+ * `storeError` is set in any status while the cursor cannot be kept in the store: following goes on from memory.
+ */
+export type SyncSnapshot =
+  | { readonly status: 'idle' | 'connecting' | 'upToDate' | 'behind'; readonly error: null; readonly storeError: SyncClientError | null }
+  | {
+      readonly status: 'paused'
+      readonly reason: 'hidden' | 'offline'
+      readonly error: null
+      readonly storeError: SyncClientError | null
+    }
+  | { readonly status: 'retrying' | 'failed'; readonly error: SyncClientError; readonly storeError: SyncClientError | null }
+
+/** Any of the statuses of {@link SyncSnapshot}. */
+export type SyncStatus = SyncSnapshot['status']
+
+/** The snapshot of a client that was never started; also what server rendering shows. */
+export const IDLE: SyncSnapshot = { status: 'idle', error: null, storeError: null }
+
+/** The snapshot of a state: `previous` itself when nothing in it differs. */
+export function snapshotOf(state: SyncState, previous: SyncSnapshot): SyncSnapshot {
+  const next = describe(state)
+  const same =
+    next.status === previous.status &&
+    next.error === previous.error &&
+    next.storeError === previous.storeError &&
+    (next.status !== 'paused' || previous.status !== 'paused' || next.reason === previous.reason)
+  return same ? previous : next
+}
+
+function describe({ phase, activity, error, storeError, progress }: SyncState): SyncSnapshot {
+  if (phase.kind === 'idle') return { status: 'idle', error: null, storeError }
+  if (phase.kind === 'paused' && activity !== 'active') return { status: 'paused', reason: activity, error: null, storeError }
+  if (error !== null) return { status: phase.kind === 'failed' ? 'failed' : 'retrying', error, storeError }
+  return { status: progress === 'none' ? 'connecting' : progress, error: null, storeError }
+}
