@@ -1,9 +1,10 @@
+import type { Cursor } from '../../cursor/cursor.ts'
 import { parseSnapshot, unsettledIn } from '../../cursor/snapshot.ts'
 import { NotMigratedError } from '../../errors.ts'
 import type { EntryList, LogEntry, OperationCode } from '../../read/plan-page.ts'
 import type { AnyTransaction, FeedSetup, PageRead, PageRequest } from '../dialect.ts'
-import { ENTRIES_PER_PAGE, headStatement, pageStatement } from './read-statements.ts'
-import { integerArray, isMissingObject, type Param, run } from './run.ts'
+import { ENTRIES_PER_PAGE, headStatement, pageStatement, type ReadParams, type ReadStatement } from './read-statements.ts'
+import { integerArray, isMissingObject, run } from './run.ts'
 
 interface HeadRow {
   snap: string
@@ -36,14 +37,14 @@ const maxXid = (1n << 63n) - 1n
 /** Runs the read statement for `request` and gives its row the planner's shape. */
 export async function readPage(setup: FeedSetup, trx: AnyTransaction, request: PageRequest): Promise<PageRead> {
   const lookAt = Math.max(ENTRIES_PER_PAGE, request.limit) + 1
+  const { cursor, audience } = request
   try {
-    if (request.cursor === null) {
-      const params = request.audience.kind === 'tenant' ? [request.audience.tenant] : []
-      const [row] = await run<HeadRow>(trx, headStatement(setup.schema, request.audience.kind), params)
+    if (cursor === null) {
+      const [row] = await runRead<HeadRow>(trx, headStatement(setup.schema, audience.kind), headParams(request))
       return pageRead(required(row), nothing, nothing)
     }
-    const text = pageStatement(setup.schema, request.audience.kind, request.cursor.drain !== null)
-    const [found] = await run<PageRow>(trx, text, pageParams(request, lookAt))
+    const statement = pageStatement(setup.schema, audience.kind, cursor.drain !== null)
+    const [found] = await runRead<PageRow>(trx, statement, pageParams(request, cursor, lookAt))
     const row = required(found)
     const stragglers = entryList(row.s_found, row.s_last, row.s_kept_last, row.s_dropped, row.s_entries, lookAt)
     const fresh = entryList(row.f_found, row.f_last, row.f_kept_last, row.f_dropped, row.f_entries, lookAt)
@@ -54,19 +55,41 @@ export async function readPage(setup: FeedSetup, trx: AnyTransaction, request: P
   }
 }
 
-function pageParams({ cursor, audience, tables, limit }: PageRequest, lookAt: number): Param[] {
-  if (cursor === null) throw new Error('a page needs a cursor')
-  const params: Param[] = [String(cursor.hw), cursor.part, integerArray(tables), limit, lookAt]
-  if (cursor.drain === null) {
-    // Nothing lies at or below 0: no straggler to look for, however old the snapshot.
-    const unsettled = cursor.hw === 0n ? { list: [], from: 0n, below: 0n } : unsettledIn(cursor.snap)
-    params.push(integerArray(unsettled.list), String(unsettled.from), String(unsettled.below ?? maxXid))
-  } else {
-    const { to, after, part } = cursor.drain
-    params.push(integerArray(cursor.snap.xip), String(cursor.snap.xmax), String(to.xmax), integerArray(to.xip), String(after), part)
+function runRead<Row>(trx: AnyTransaction, { text, names }: ReadStatement, params: Partial<ReadParams>): Promise<Row[]> {
+  const values = names.map((name) => {
+    const value = params[name]
+    if (value === undefined) throw new Error(`a read statement wants "${name}"`)
+    return value
+  })
+  return run<Row>(trx, text, values)
+}
+
+function headParams({ audience }: PageRequest): Partial<ReadParams> {
+  return audience.kind === 'tenant' ? { tenant: audience.tenant } : {}
+}
+
+function pageParams(request: PageRequest, { hw, part, snap, drain }: Cursor, lookAt: number): Partial<ReadParams> {
+  const shared = { ...headParams(request), hw: String(hw), tables: integerArray(request.tables), limit: request.limit, lookAt }
+  if (drain !== null) {
+    return {
+      ...shared,
+      snapXmax: String(snap.xmax),
+      snapXip: integerArray(snap.xip),
+      toXmax: String(drain.to.xmax),
+      toXip: integerArray(drain.to.xip),
+      after: String(drain.after),
+      afterPart: drain.part,
+    }
   }
-  if (audience.kind === 'tenant') params.push(audience.tenant)
-  return params
+  // Nothing lies at or below 0: no straggler to look for, however old the snapshot.
+  const unsettled = hw === 0n ? { list: [], from: 0n, below: 0n } : unsettledIn(snap)
+  return {
+    ...shared,
+    part,
+    unsettled: integerArray(unsettled.list),
+    unsettledFrom: String(unsettled.from),
+    unsettledBelow: String(unsettled.below ?? maxXid),
+  }
 }
 
 function pageRead(row: HeadRow, stragglers: EntryList, fresh: EntryList): PageRead {
