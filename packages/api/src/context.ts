@@ -1,8 +1,8 @@
 import type { SyncAuth } from './auth/sync-auth.ts'
 
 /**
- * What the app's tRPC context must hold for {@link createSyncRouter}. `createSyncExpress` fills it in; a host of its own does so
- * in `createContext`.
+ * What the app's tRPC context must hold for {@link createSyncRouter}. `createSyncExpress` fills it in; a host of its
+ * own does so in `createContext`.
  *
  * @example
  * ```ts

@@ -2,7 +2,7 @@ import type { SyncLimits } from './protocol.ts'
 
 /** The bounds on inputs of `changes` and `notify`, for clients and hosts that want to check before they send. */
 export const syncLimits: SyncLimits = Object.freeze({
-  cursorLength: 8192,
+  cursorLength: 65536,
   tables: 200,
   nameLength: 256,
   pageChanges: 5000,

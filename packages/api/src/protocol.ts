@@ -1,12 +1,13 @@
 /**
- * The wire: what the procedures take and answer. Types only, free of imports, so that a browser client can depend on this
- * entry and carry nothing of the server with it. Rules in docs/protocol.md.
+ * The wire: what the procedures take and answer. Types only, free of imports, so that a browser client can depend on
+ * this entry and carry nothing of the server with it. Rules in docs/protocol.md.
  *
  * @module @tidemark/api/protocol
  */
 
 /**
- * What happened to a row; a hint, since the row itself is the truth. `invalidate` speaks of the whole table: read it anew.
+ * What happened to a row; a hint, since the row itself is the truth. `invalidate` speaks of the whole table: read it
+ * anew.
  */
 export type WireOperation = 'create' | 'update' | 'delete' | 'invalidate'
 
@@ -15,8 +16,8 @@ export interface WireChange<T extends string = string> {
   /** Name as declared on the server. */
   readonly table: T
   /**
-   * The row's key as canonical text: `42`, `2024-03-10`, or a JSON array of texts for a composite key, `["a","1"]`. `null` exactly when
-   * `operation` is `invalidate`.
+   * The row's key as canonical text: `42`, `2024-03-10`, or a JSON array of texts for a composite key, `["a","1"]`.
+   * `null` exactly when `operation` is `invalidate`.
    */
   readonly key: string | null
   readonly operation: WireOperation
@@ -29,8 +30,9 @@ export interface WireChange<T extends string = string> {
 /** Input of `changes`. */
 export interface ChangesInput<T extends string = string> {
   /**
-   * Where to begin: a cursor exactly as it was answered (at most 8,192 characters), `'start'` (the oldest retained change) or `'now'` (an empty
-   * page that holds the head cursor). Required: a forgotten cursor must not silently start anew.
+   * Where to begin: a cursor exactly as it was answered (at most 65,536 characters), `'start'` (the oldest retained
+   * change) or `'now'` (an empty page that holds the head cursor). Required: a forgotten cursor must not silently start
+   * anew.
    */
   readonly since: string
   /** A view on the feed, 1 to 200 names. Changing it does not rewind. Default: all declared tables. */
@@ -60,7 +62,9 @@ export interface ChangesHeldOutput {
   readonly retryAfterMs: number
 }
 
-/** The cursor cannot be served exactly. Continue with `from`, after reading the rows anew unless the reason is `pruned`. */
+/**
+ * The cursor cannot be served exactly. Continue with `from`, after reading the rows anew unless the reason is `pruned`.
+ */
 export interface ChangesResyncOutput {
   readonly resync: {
     readonly reason: WireResyncReason
@@ -80,7 +84,9 @@ export type WireScopeValue = string | number | boolean | null
 /** One table's part of a `notify` call. */
 export interface NotifyEntryInput<T extends string = string> {
   readonly table: T
-  /** Canonical key texts as in {@link WireChange.key}, each at most 4,096 characters. Left out: the whole table changed. */
+  /**
+   * Canonical key texts as in {@link WireChange.key}, each at most 4,096 characters. Left out: the whole table changed.
+   */
   readonly keys?: readonly string[] | undefined
   /** Scope values of those rows by column; required with `keys` when the table declares scopes. */
   readonly scopes?: Readonly<Record<string, WireScopeValue>> | undefined
@@ -106,8 +112,8 @@ export interface NotifyOutput<T extends string = string> {
 /**
  * Every code that the procedures send.
  *
- * Caller's turn: `invalidInput`, `invalidCursor`, `unknownTable`, `scopedTable`, `payloadTooLarge`, `unauthorized`, `invalidTenant`, `forbidden`.
- * Operator's turn, the client backs off and asks again: all others.
+ * Caller's turn: `invalidInput`, `invalidCursor`, `unknownTable`, `scopedTable`, `payloadTooLarge`, `unauthorized`,
+ * `invalidTenant`, `forbidden`. Operator's turn, the client backs off and asks again: all others.
  */
 export type SyncErrorCode =
   | 'invalidInput'
@@ -137,7 +143,7 @@ export interface SyncErrorData {
 /** Bounds on everything that comes in. The values are fixed for one version of the wire. */
 export interface SyncLimits {
   /** Characters of `since`. */
-  readonly cursorLength: 8192
+  readonly cursorLength: 65536
   /** Names in `tables`. */
   readonly tables: 200
   /** Characters of a table's or a scope column's name. */

@@ -12,10 +12,11 @@ import type { SyncAuth } from './sync-auth.ts'
 export type Authenticate = (request: RequestHeaders) => Promise<SyncAuth>
 
 /**
- * Verifies the bearer token of each request with a fixed list of algorithms, issuer, audience and a required `exp`, and takes the tenant from its
- * claims. The token comes from the `Authorization` header only, never from a URL or a body.
+ * Verifies the bearer token of each request with a fixed list of algorithms, issuer, audience and a required `exp`, and
+ * takes the tenant from its claims. The token comes from the `Authorization` header only, never from a URL or a body.
  *
- * Costs one signature check per request; a key function that fetches keys should cache them (jose's `createRemoteJWKSet` does).
+ * Costs one signature check per request; a key function that fetches keys should cache them (jose's
+ * `createRemoteJWKSet` does).
  *
  * @throws {TypeError} when an option is missing, contradictory or unsafe, so that the process does not start with it.
  * @example

@@ -11,7 +11,10 @@ export class KeyUnavailableError extends Error {
   }
 }
 
-/** The `code` of an error of jose. Compared rather than the class, since the app's key function may use another copy of jose. */
+/**
+ * The `code` of an error of jose. Compared rather than the class, since the app's key function may use another copy of
+ * jose.
+ */
 export function joseCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
@@ -38,7 +41,8 @@ export function failureOf(error: unknown, token: string, options: CheckedJwtOpti
   }
 }
 
-// While no key can be had nothing in a token can be believed, except that an expired one will not do whatever the key says.
+// While no key can be had nothing in a token can be believed, except that an expired one will not do whatever the key
+// says.
 function expired(token: string, { clockTolerance, now }: CheckedJwtOptions): boolean {
   try {
     const { exp } = decodeJwt(token)

@@ -3,14 +3,15 @@ import type { CryptoKey, JWK, JWTVerifyGetKey, KeyObject } from 'jose'
 /** Options of `jwtAuth`. */
 export interface JwtAuthOptions {
   /**
-   * What verifies the signature: a jose key, a JWK, the bytes of a shared secret, or a function that finds the key for a token's header, such as
-   * the result of jose's `createRemoteJWKSet`. A function says that it knows no such key by throwing jose's `JWKSNoMatchingKey` (401);
-   * whatever else it throws means that keys cannot be had at the moment (503).
+   * What verifies the signature: a jose key, a JWK, the bytes of a shared secret, or a function that finds the key for
+   * a token's header, such as the result of jose's `createRemoteJWKSet`. A function says that it knows no such key by
+   * throwing jose's `JWKSNoMatchingKey` (401); whatever else it throws means that keys cannot be had at the moment
+   * (503).
    */
   readonly key: CryptoKey | KeyObject | JWK | Uint8Array | JWTVerifyGetKey
   /**
-   * The signature algorithms that are accepted, at least one. `none` never is, and shared-secret (`HS…`) and public-key algorithms do not go
-   * together: a public key must never serve as a secret.
+   * The signature algorithms that are accepted, at least one. `none` never is, and shared-secret (`HS…`) and public-key
+   * algorithms do not go together: a public key must never serve as a secret.
    */
   readonly algorithms: readonly JwtAlgorithm[]
   /** The accepted `iss` claim, or several. Tokens without one are refused. */
@@ -18,11 +19,14 @@ export interface JwtAuthOptions {
   /** This API's name in the `aud` claim, or several of which one must be there. Tokens without one are refused. */
   readonly audience: string | readonly string[]
   /**
-   * Claim that holds the caller's tenant: text or a safe integer. A token without it is verified but has no tenant, so a feed with tenants
-   * refuses it. Leave it out only for feeds with `tenancy: 'none'`.
+   * Claim that holds the caller's tenant: text or a safe integer. A token without it is verified but has no tenant, so
+   * a feed with tenants refuses it. Leave it out only for feeds with `tenancy: 'none'`.
    */
   readonly tenantClaim?: string | undefined
-  /** Claim that lists what the caller may do: an array of strings, or one string with spaces between (like `scope`). Default: nothing is permitted. */
+  /**
+   * Claim that lists what the caller may do: an array of strings, or one string with spaces between (like `scope`).
+   * Default: nothing is permitted.
+   */
   readonly permissionsClaim?: string | undefined
   /** How far the clocks of issuer and server may differ, 0 to 300 seconds. Default 5. */
   readonly clockToleranceSeconds?: number | undefined
@@ -78,7 +82,8 @@ export interface CheckedJwtOptions {
 
 /** Refuses at start-up what would be a hole, or a 401 for everyone, at run time. */
 export function checkJwtOptions(options: JwtAuthOptions): CheckedJwtOptions {
-  if (typeof options !== 'object' || options === null) throw wrong('options', 'pass { key, algorithms, issuer, audience, … }')
+  if (typeof options !== 'object' || options === null)
+    throw wrong('options', 'pass { key, algorithms, issuer, audience, … }')
   const { key, algorithms, tenantClaim, permissionsClaim, clockToleranceSeconds = 5, now = () => new Date() } = options
   const kind = checkAlgorithms(algorithms)
   checkKey(key, kind, algorithms)
@@ -104,27 +109,35 @@ export function checkJwtOptions(options: JwtAuthOptions): CheckedJwtOptions {
 }
 
 function checkAlgorithms(algorithms: unknown): 'secret' | 'public' {
-  if (!Array.isArray(algorithms) || algorithms.length === 0) throw wrong('algorithms', "list those in use, such as ['RS256']")
+  if (!Array.isArray(algorithms) || algorithms.length === 0)
+    throw wrong('algorithms', "list those in use, such as ['RS256']")
   const kinds = new Set<string>()
   for (const algorithm of algorithms) {
     const kind = Object.hasOwn(known, algorithm) ? known[algorithm as JwtAlgorithm] : undefined
-    if (kind === undefined) throw wrong('algorithms', `"${String(algorithm)}" is not a signature algorithm that can be trusted`)
+    if (kind === undefined)
+      throw wrong('algorithms', `"${String(algorithm)}" is not a signature algorithm that can be trusted`)
     kinds.add(kind)
   }
-  if (kinds.size > 1) throw wrong('algorithms', 'shared-secret (HS…) and public-key algorithms must not be accepted together')
+  if (kinds.size > 1)
+    throw wrong('algorithms', 'shared-secret (HS…) and public-key algorithms must not be accepted together')
   return kinds.has('secret') ? 'secret' : 'public'
 }
 
 function checkKey(key: unknown, kind: 'secret' | 'public', algorithms: readonly string[]): void {
   if (typeof key === 'function') return
   if (typeof key !== 'object' || key === null) {
-    throw wrong('key', 'must be a jose key, a JWK, a Uint8Array, or a function; import PEM text with jose\'s importSPKI, encode a secret with TextEncoder')
+    throw wrong(
+      'key',
+      "must be a jose key, a JWK, a Uint8Array, or a function; import PEM text with jose's importSPKI, encode a secret with TextEncoder",
+    )
   }
   if (key instanceof Uint8Array) {
-    if (kind === 'public') throw wrong('key', `a shared secret cannot verify ${algorithms.join(', ')}; pass the public key`)
+    if (kind === 'public')
+      throw wrong('key', `a shared secret cannot verify ${algorithms.join(', ')}; pass the public key`)
     const bytes = Math.max(...algorithms.map((algorithm) => Number(algorithm.slice(2)) / 8))
     // RFC 7518, section 3.2.
-    if (key.byteLength < bytes) throw wrong('key', `a secret for ${algorithms.join(', ')} must have at least ${bytes} bytes`)
+    if (key.byteLength < bytes)
+      throw wrong('key', `a secret for ${algorithms.join(', ')} must have at least ${bytes} bytes`)
     return
   }
   const type = keyType(key as Record<string, unknown>)

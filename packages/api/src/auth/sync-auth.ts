@@ -3,8 +3,8 @@ import { InvalidInputError, tenant as checkedTenant } from '@tidemark/core'
 declare const syncAuthBrand: unique symbol
 
 /**
- * Who calls: verified, or not and why. Made only by `jwtAuth`, {@link verifiedAuth} and {@link unverifiedAuth}; a look-alike
- * object is refused by every procedure. Holds no token.
+ * Who calls: verified, or not and why. Made only by `jwtAuth`, {@link verifiedAuth} and {@link unverifiedAuth}; a
+ * look-alike object is refused by every procedure. Holds no token.
  */
 export type SyncAuth = VerifiedAuth | UnverifiedAuth
 
@@ -31,10 +31,11 @@ export interface UnverifiedAuth {
 /**
  * Why a caller is not verified.
  *
- * `missing` no credentials · `malformed` not one well-formed bearer token · `algorithm` signed in a way that is not on the list ·
- * `key` signed with a key nobody knows · `signature` does not match · `expired` · `notYetValid` · `claims` issuer, audience or a required
- * claim is wrong or missing · `tenantClaim` the tenant claim is neither text nor a safe integer · `unavailable` the keys cannot be had at
- * the moment, so nothing is known about the token (503, not 401: clients must not sign their users out).
+ * `missing` no credentials · `malformed` not one well-formed bearer token · `algorithm` signed in a way that is not on
+ * the list · `key` signed with a key nobody knows · `signature` does not match · `expired` · `notYetValid` · `claims`
+ * issuer, audience or a required claim is wrong or missing · `tenantClaim` the tenant claim is neither text nor a safe
+ * integer · `unavailable` the keys cannot be had at the moment, so nothing is known about the token (503, not 401:
+ * clients must not sign their users out).
  */
 export type AuthFailure =
   | 'missing'
@@ -50,7 +51,10 @@ export type AuthFailure =
 
 /** Argument of {@link verifiedAuth}. */
 export interface VerifiedIdentity {
-  /** The caller's tenant; `null` for a feed with `tenancy: 'none'`. Numbers must be safe integers; at most 1,024 characters. */
+  /**
+   * The caller's tenant; `null` for a feed with `tenancy: 'none'`. Numbers must be safe integers; at most 1,024
+   * characters.
+   */
   readonly tenant: string | number | bigint | null
   /** Default: none. */
   readonly claims?: Readonly<Record<string, unknown>>
@@ -62,8 +66,8 @@ export interface VerifiedIdentity {
 const made = new WeakMap<object, { readonly cause: unknown }>()
 
 /**
- * Says that the app has checked this caller itself (a session cookie, an API key, mutual TLS). Call it only with what that check
- * yielded, never with anything the request merely claims.
+ * Says that the app has checked this caller itself (a session cookie, an API key, mutual TLS). Call it only with what
+ * that check yielded, never with anything the request merely claims.
  *
  * @throws {InvalidInputError} when `tenant` is empty, too long, not a safe integer, or holds NUL.
  * @example

@@ -5,7 +5,8 @@ import type { SyncErrorCode } from '../protocol.ts'
 /**
  * What each error of core becomes on the wire. Total: a new code of core does not compile until it is placed here.
  *
- * A code whose cause a caller cannot have given (a wrong call of ours, a declaration that does not fit the database) is `internal`.
+ * A code whose cause a caller cannot have given (a wrong call of ours, a declaration that does not fit the database) is
+ * `internal`.
  */
 export const wireCodes: Readonly<Record<TidemarkErrorCode, SyncErrorCode>> = {
   invalidInput: 'invalidInput',
@@ -45,7 +46,7 @@ export const trpcCodes: Readonly<Record<SyncErrorCode, TRPC_ERROR_CODE_KEY>> = {
 /** What is said when the error itself must not speak. */
 export const safeMessages: Readonly<Record<SyncErrorCode, string>> = {
   invalidInput: 'the input is not valid',
-  invalidCursor: '"since": not a cursor of this feed; pass a cursor exactly as it was returned, or \'start\' or \'now\'',
+  invalidCursor: "\"since\": not a cursor of this feed; pass a cursor exactly as it was returned, or 'start' or 'now'",
   unknownTable: '"tables": names a table that this feed does not declare',
   scopedTable: '"tables": names a table with scopes, which cannot be followed here',
   payloadTooLarge: 'the request is too large; send less at once',
@@ -60,7 +61,10 @@ export const safeMessages: Readonly<Record<SyncErrorCode, string>> = {
   internal: 'internal error; try again later',
 }
 
-/** Whether the same call may succeed later without the caller changing anything; a client without our error data can tell as much. */
+/**
+ * Whether the same call may succeed later without the caller changing anything; a client without our error data can
+ * tell as much.
+ */
 export function isRetryable(code: TRPC_ERROR_CODE_KEY): boolean {
   return retryable.has(code)
 }

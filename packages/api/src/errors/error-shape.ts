@@ -8,8 +8,8 @@ export type WithTidemarkError<S extends TRPCErrorShape> = Omit<S, 'data'> & {
 }
 
 /**
- * Adds code, `retryable` and field of our errors to what the app's error formatter sends, as `data.tidemark`. Optional: without it a client
- * still tells as much as tRPC's own code says.
+ * Adds code, `retryable` and field of our errors to what the app's error formatter sends, as `data.tidemark`. Optional:
+ * without it a client still tells as much as tRPC's own code says.
  *
  * @example
  * ```ts

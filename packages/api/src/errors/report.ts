@@ -17,7 +17,10 @@ export interface SyncErrorEvent<Ctx = SyncContext> {
 /** Hears of every failed call. What it throws is turned into a process warning; the caller's answer stays the same. */
 export type SyncErrorHandler<Ctx = SyncContext> = (event: SyncErrorEvent<Ctx>) => void | Promise<void>
 
-/** The handler when none is given: what only an operator can mend goes to `console.error`, refusals of a caller's input go nowhere. */
+/**
+ * The handler when none is given: what only an operator can mend goes to `console.error`, refusals of a caller's input
+ * go nowhere.
+ */
 export const logInternalErrors: SyncErrorHandler<unknown> = ({ error, sent, path }) => {
   if (sent.tidemark.retryable) console.error(`tidemark: ${path} failed (${sent.tidemark.code})`, error)
 }

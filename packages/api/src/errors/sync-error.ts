@@ -16,8 +16,8 @@ export interface SyncErrorDetails {
 const causes = new WeakMap<SyncError, unknown>()
 
 /**
- * The only kind of error that leaves our procedures. Carries a closed code, a safe message and the input's field; neither stack nor cause, so that no
- * setting of the app (`isDev`, `NODE_ENV`, an error formatter) can send them.
+ * The only kind of error that leaves our procedures. Carries a closed code, a safe message and the input's field;
+ * neither stack nor cause, so that no setting of the app (`isDev`, `NODE_ENV`, an error formatter) can send them.
  */
 export class SyncError extends TRPCError {
   /** What `tidemarkErrorShape` sends. */
@@ -34,8 +34,8 @@ export class SyncError extends TRPCError {
 }
 
 /**
- * What really happened when one of our procedures failed: the error of the database, of the token check, of the feed. For the app's own
- * logging in tRPC's `onError`; for other errors it is the error itself.
+ * What really happened when one of our procedures failed: the error of the database, of the token check, of the feed.
+ * For the app's own logging in tRPC's `onError`; for other errors it is the error itself.
  *
  * @example
  * ```ts

@@ -7,8 +7,9 @@ import { SyncError } from './sync-error.ts'
 import type { SyncErrorDetails } from './sync-error.ts'
 
 /**
- * Turns whatever stopped one of our procedures into what may be sent. Only errors about the caller's input speak for themselves, since core's
- * messages on input hold nothing but the caller's words and public names; all others get a fixed message.
+ * Turns whatever stopped one of our procedures into what may be sent. Only errors about the caller's input speak for
+ * themselves, since core's messages on input hold nothing but the caller's words and public names; all others get a
+ * fixed message.
  */
 export function toSyncError(error: unknown): SyncError {
   if (error instanceof SyncError) return error

@@ -2,8 +2,8 @@ import { undecodable } from '../errors/to-sync-error.ts'
 import { SyncError } from '../errors/sync-error.ts'
 
 /**
- * What a body parser that ran before the mount refused, in our own words; `undefined` for an error of anything else. Known by the `type` that
- * body-parser documents for its errors.
+ * What a body parser that ran before the mount refused, in our own words; `undefined` for an error of anything else.
+ * Known by the `type` that body-parser documents for its errors.
  */
 export function bodyError(error: unknown): SyncError | undefined {
   if (typeof error !== 'object' || error === null || !('type' in error) || !('status' in error)) return undefined

@@ -13,10 +13,12 @@ import { procedurePath } from './procedure-path.ts'
 import { withoutStacks } from './without-stacks.ts'
 
 /**
- * Serves a tRPC router under Express 5, with `ctx.auth` filled in: under any prefix, in nested routers, before or after body parsers.
+ * Serves a tRPC router under Express 5, with `ctx.auth` filled in: under any prefix, in nested routers, before or after
+ * body parsers.
  *
- * Queries may come by GET or POST, so that long cursors need no long URLs. Every answer, errors and batches too, carries `Cache-Control: no-store`. No answer
- * carries a stack trace, whatever `isDev` says. `req.query` is neither read nor written.
+ * Queries may come by GET or POST, so that long cursors need no long URLs. Every answer, errors and batches too,
+ * carries `Cache-Control: no-store`. No answer carries a stack trace, whatever `isDev` says. `req.query` is neither
+ * read nor written.
  *
  * @returns a pair that `app.use` and `router.use` take as it is.
  * @throws {TypeError} when an option is missing or out of bounds.
@@ -28,7 +30,8 @@ import { withoutStacks } from './without-stacks.ts'
 export function createSyncExpress<R extends RouterWithAuth>(options: SyncExpressOptions<R>): SyncExpressHandlers {
   const { auth, maxBodyBytes = 1_048_576, maxBatchSize = 100 } = options
   if (typeof options.router?._def !== 'object') throw new TypeError('createSyncExpress: "router" must be a tRPC router')
-  if (typeof auth !== 'function') throw new TypeError('createSyncExpress: "auth" must be a function, such as jwtAuth(…)')
+  if (typeof auth !== 'function')
+    throw new TypeError('createSyncExpress: "auth" must be a function, such as jwtAuth(…)')
   positive('maxBodyBytes', maxBodyBytes)
   positive('maxBatchSize', maxBatchSize)
 
@@ -51,7 +54,8 @@ export function createSyncExpress<R extends RouterWithAuth>(options: SyncExpress
   }
 
   const serve = (req: Request, res: Response, refused: SyncError | undefined): void => {
-    // Set here for answers that tRPC makes before or beside `responseMeta`, and again there, so that no procedure can undo it.
+    // Set here for answers that tRPC makes before or beside `responseMeta`, and again there, so that no procedure can
+    // undo it.
     res.setHeader('Cache-Control', 'no-store')
     const handlerOptions = {
       router,
@@ -61,15 +65,24 @@ export function createSyncExpress<R extends RouterWithAuth>(options: SyncExpress
       allowMethodOverride: true,
       maxBatchSize,
       maxBodySize: maxBodyBytes,
-      responseMeta: () => ({ headers: new Headers({ 'cache-control': 'no-store' }) }),
+      responseMeta: ({ info }: { info: unknown }) => ({
+        // Without `info` tRPC could not read the request and forgets to say that its answer is JSON.
+        headers: new Headers({
+          'cache-control': 'no-store',
+          ...(info === undefined ? { 'content-type': 'application/json' } : {}),
+        }),
+      }),
       createContext: ({ req, res, info }: Omit<SyncExpressContextOptions, 'auth'>) => contextOf({ req, res, info }),
       onError: (event: object) => callHook('onError', () => onError?.(event)),
-      ...(refused === undefined ? {} : { middleware: (_req: unknown, _res: unknown, next: (error: unknown) => void) => next(refused) }),
+      ...(refused === undefined
+        ? {}
+        : { middleware: (_req: unknown, _res: unknown, next: (error: unknown) => void) => next(refused) }),
     }
     void nodeHTTPRequestHandler(handlerOptions as unknown as NodeHTTPRequestHandlerOptions<R, Request, Response>)
   }
 
-  const handle: RequestHandler = (req, res) => serve(req, res, announcedTooLarge(req.headers['content-length'], maxBodyBytes))
+  const handle: RequestHandler = (req, res) =>
+    serve(req, res, announcedTooLarge(req.headers['content-length'], maxBodyBytes))
   const handleBodyError: ErrorRequestHandler = (error: unknown, req, res, next) => {
     const refused = res.headersSent ? undefined : bodyError(error)
     if (refused === undefined) next(error)
@@ -78,7 +91,10 @@ export function createSyncExpress<R extends RouterWithAuth>(options: SyncExpress
   return [handle, handleBodyError]
 }
 
-async function authenticate(auth: (request: Request) => SyncAuth | Promise<SyncAuth>, request: Request): Promise<SyncAuth> {
+async function authenticate(
+  auth: (request: Request) => SyncAuth | Promise<SyncAuth>,
+  request: Request,
+): Promise<SyncAuth> {
   try {
     return await auth(request)
   } catch (error) {
@@ -87,5 +103,6 @@ async function authenticate(auth: (request: Request) => SyncAuth | Promise<SyncA
 }
 
 function positive(option: string, value: number): void {
-  if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`createSyncExpress: "${option}" must be a whole number above 0`)
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new TypeError(`createSyncExpress: "${option}" must be a whole number above 0`)
 }

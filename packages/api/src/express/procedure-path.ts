@@ -1,6 +1,6 @@
 /**
- * The procedure that a path names: its last segment, so that no prefix matters. tRPC's own adapter finds nothing behind a trailing slash, which proxies
- * and link builders like to add, nor under a wildcard.
+ * The procedure that a path names: its last segment, so that no prefix matters. tRPC's own adapter finds nothing behind
+ * a trailing slash, which proxies and link builders like to add, nor under a wildcard.
  *
  * @param base what Express has taken off as the mount's prefix: all of the path when the prefix ends in a wildcard.
  * @param path what is left.

@@ -1,7 +1,5 @@
 import { readChanges } from '@tidemark/core'
-import type { Change, Feed, FeedTable, ReadResult } from '@tidemark/core'
-import { audienceOf } from '../auth/audience.ts'
-import type { VerifiedAuth } from '../auth/sync-auth.ts'
+import type { Audience, Change, Feed, FeedTable, ReadResult } from '@tidemark/core'
 import { syncLimits } from '../limits.ts'
 import type { ChangesInput, ChangesOutput, WireChange } from '../protocol.ts'
 import { refuseScopedTables } from './tables.ts'
@@ -9,10 +7,9 @@ import { refuseScopedTables } from './tables.ts'
 /** Reads a page of the caller's feed. */
 export async function changes<DB, TT>(
   feed: Feed<DB, TT>,
-  auth: VerifiedAuth,
+  audience: Audience,
   { since, tables, limit = syncLimits.defaultPageChanges }: ChangesInput,
 ): Promise<ChangesOutput> {
-  const audience = audienceOf(auth, feed.tenancy)
   refuseScopedTables(feed.tables, tables)
   const known = tables as readonly FeedTable<DB, TT>[] | undefined
   const answer = await readChanges(feed, audience, { since, limit, ...(known === undefined ? {} : { tables: known }) })

@@ -1,5 +1,5 @@
 import type { TRPCRootObject, TRPCRuntimeConfigOptions } from '@trpc/server'
-import { requireVerified } from '../auth/audience.ts'
+import { audienceOf } from '../auth/audience.ts'
 import type { SyncContext } from '../context.ts'
 import { callHook, logInternalErrors } from '../errors/report.ts'
 import { originalError, SyncError } from '../errors/sync-error.ts'
@@ -11,10 +11,12 @@ import type { SyncPermission, SyncRouterOptions } from './options.ts'
 import type { SyncRouter } from './sync-router.ts'
 
 /**
- * Makes the router with the procedures `changes` and `notify` inside the app's own `t`, whatever its transformer, meta and error formatter.
+ * Makes the router with the procedures `changes` and `notify` inside the app's own `t`, whatever its transformer, meta
+ * and error formatter.
  *
- * The context must have `auth` (see {@link SyncContext}); a `t` without it does not compile. The tenant comes from there alone. Both procedures throw only our own
- * errors, with a safe message and neither stack nor cause, whatever `isDev` and the error formatter say.
+ * The context must have `auth` (see {@link SyncContext}); a `t` without it does not compile. The tenant comes from
+ * there alone. Both procedures throw only our own errors, with a safe message and neither stack nor cause, whatever
+ * `isDev` and the error formatter say.
  *
  * @example
  * ```ts
@@ -32,7 +34,8 @@ export function createSyncRouter<
   options: SyncRouterOptions<DB, TT, Ctx>,
 ): SyncRouter<TRPCRootObject<Ctx, Meta, Options>['_config']['$types'], DB, TT> {
   const { feed, permit = listsPermission, onError = logInternalErrors } = options
-  if (typeof feed?.tables?.get !== 'function') throw new TypeError('createSyncRouter: "feed" must be made by createFeed')
+  if (typeof feed?.tables?.get !== 'function')
+    throw new TypeError('createSyncRouter: "feed" must be made by createFeed')
 
   const requirePermission = async (permission: SyncPermission, ctx: Ctx): Promise<void> => {
     if ((await permit(permission, ctx)) !== true) {
@@ -52,12 +55,14 @@ export function createSyncRouter<
     })
     .use(({ ctx, next }) => {
       // Before the input: a caller who is not signed in learns nothing about it.
-      requireVerified(ctx.auth)
+      audienceOf(ctx.auth, feed.tenancy)
       return next()
     })
 
   const made = router({
-    changes: guarded.input(changesInput).query(({ ctx, input }) => changes(feed, requireVerified(ctx.auth), input)),
+    changes: guarded
+      .input(changesInput)
+      .query(({ ctx, input }) => changes(feed, audienceOf(ctx.auth, feed.tenancy), input)),
     notify: guarded
       .use(async ({ ctx, next }) => {
         await requirePermission('tidemark:notify', ctx as unknown as Ctx)
@@ -65,7 +70,9 @@ export function createSyncRouter<
       })
       .input(notifyInput)
       .mutation(({ ctx, input }) =>
-        notify(feed, requireVerified(ctx.auth), input, (permission) => requirePermission(permission, ctx as unknown as Ctx)),
+        notify(feed, audienceOf(ctx.auth, feed.tenancy), input, (permission) =>
+          requirePermission(permission, ctx as unknown as Ctx),
+        ),
       ),
   })
   return made as unknown as SyncRouter<TRPCRootObject<Ctx, Meta, Options>['_config']['$types'], DB, TT>

@@ -10,7 +10,9 @@ const text = (max: number, what: string) => {
 
 const strict = {
   error: (issue: { readonly code?: string }) =>
-    issue.code === 'unrecognized_keys' ? 'no such field; leave it out' : 'must be an object with the fields of this procedure',
+    issue.code === 'unrecognized_keys'
+      ? 'no such field; leave it out'
+      : 'must be an object with the fields of this procedure',
 }
 
 const tableName = text(limits.nameLength, 'the name of a declared table')
@@ -25,7 +27,11 @@ const scopeError = `must be text of at most ${limits.scopeLength.toLocaleString(
 export const changesInput: z.ZodType<ChangesInput> = z.strictObject(
   {
     since: text(limits.cursorLength, "a cursor, 'start' or 'now'"),
-    tables: z.array(tableName, { error: tablesError }).min(1, { error: tablesError }).max(limits.tables, { error: tablesError }).optional(),
+    tables: z
+      .array(tableName, { error: tablesError })
+      .min(1, { error: tablesError })
+      .max(limits.tables, { error: tablesError })
+      .optional(),
     limit: z
       .int({ error: limitError })
       .min(1, { error: limitError })
@@ -36,7 +42,7 @@ export const changesInput: z.ZodType<ChangesInput> = z.strictObject(
 )
 
 const scopeValue = z.union(
-  [z.string().max(limits.scopeLength), z.number(), z.boolean(), z.null()],
+  [z.string().max(limits.scopeLength, { error: scopeError }), z.number(), z.boolean(), z.null()],
   { error: scopeError },
 )
 

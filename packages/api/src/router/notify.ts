@@ -1,7 +1,5 @@
 import { notify as appendNotice } from '@tidemark/core'
-import type { Feed, NotifyRequest } from '@tidemark/core'
-import { audienceOf } from '../auth/audience.ts'
-import type { VerifiedAuth } from '../auth/sync-auth.ts'
+import type { Feed, GlobalAudience, NotifyRequest, TenantAudience } from '@tidemark/core'
 import type { NotifyInput, NotifyOutput } from '../protocol.ts'
 import type { SyncPermission } from './options.ts'
 import { declaredTable } from './tables.ts'
@@ -12,11 +10,10 @@ export type RequirePermission = (permission: SyncPermission) => Promise<void>
 /** Appends announcements to the caller's own feed, in a transaction of their own. */
 export async function notify<DB, TT>(
   feed: Feed<DB, TT>,
-  auth: VerifiedAuth,
+  audience: TenantAudience | GlobalAudience,
   { entries, reason }: NotifyInput,
   requirePermission: RequirePermission,
 ): Promise<NotifyOutput> {
-  const audience = audienceOf(auth, feed.tenancy)
   const declared = entries.map(({ table }, i) => declaredTable(feed.tables, table, `entries[${i}].table`))
   // Where there are no tenants, nothing reaches further than anything else.
   if (feed.tenancy === 'required' && declared.some(({ tenant }) => tenant === null)) {

@@ -3,8 +3,8 @@ import type { AnyTRPCRootTypes, TRPCBuiltRouter, TRPCMutationProcedure, TRPCQuer
 import type { ChangesInput, ChangesOutput, NotifyInput, NotifyOutput } from '../protocol.ts'
 
 /**
- * The router that {@link createSyncRouter} makes. Written out rather than inferred, so that its declaration is valid for strict consumers and the app's own
- * `meta` and error shape, which `R` carries, arrive in the client.
+ * The router that {@link createSyncRouter} makes. Written out rather than inferred, so that its declaration is valid
+ * for strict consumers and the app's own `meta` and error shape, which `R` carries, arrive in the client.
  *
  * `R`: the root types of the app's `t`. `DB`: the app's Kysely database. `TT`: the declarations of its feed.
  */
@@ -19,7 +19,10 @@ export type SyncProcedures<R extends AnyTRPCRootTypes, T extends string> = {
     meta: R['meta']
     errorShape: R['errorShape']
   }>
-  /** Announces writes that no trigger saw. Needs the permission `tidemark:notify`, for global tables `tidemark:notify-global` too. */
+  /**
+   * Announces writes that no trigger saw. Needs the permission `tidemark:notify`, for global tables
+   * `tidemark:notify-global` too.
+   */
   notify: TRPCMutationProcedure<{
     input: NotifyInput<T>
     output: NotifyOutput<T>

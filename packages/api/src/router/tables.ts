@@ -12,14 +12,16 @@ export function declaredTable(tables: Tables, name: string, field: string): Decl
 }
 
 /**
- * Refuses what a tenant alone does not decide: of a table with scopes a caller may see some rows only, and `changes` cannot tell which.
+ * Refuses what a tenant alone does not decide: of a table with scopes a caller may see some rows only, and `changes`
+ * cannot tell which.
  */
 export function refuseScopedTables(tables: Tables, names: readonly string[] | undefined): void {
   if (names === undefined) {
     if ([...tables.values()].every(({ scopes }) => scopes.length === 0)) return
     throw new SyncError('scopedTable', {
       field: 'tables',
-      message: '"tables": the feed also has tables with scopes, which cannot be followed here; name the tables you want',
+      message:
+        '"tables": the feed also has tables with scopes, which cannot be followed here; name the tables you want',
     })
   }
   names.forEach((name, i) => {

@@ -44,7 +44,10 @@ describe('a good token', () => {
 
   test.each([
     ['a b  c', ['a', 'b', 'c']],
-    [['a b', 'c'], ['a b', 'c']],
+    [
+      ['a b', 'c'],
+      ['a b', 'c'],
+    ],
     [['a', 1], []],
     [{ a: true }, []],
     [undefined, []],
@@ -76,7 +79,11 @@ describe('a good token', () => {
 
   test('may be signed with a public-key algorithm', async () => {
     const token = await sign(claims(), rsa.privateKey, { alg: 'RS256' })
-    for (const key of [rsa.publicKey, await importSPKI(rsa.publicKey.export({ type: 'spki', format: 'pem' }) as string, 'RS256'), await exportJWK(rsa.publicKey)]) {
+    for (const key of [
+      rsa.publicKey,
+      await importSPKI(rsa.publicKey.export({ type: 'spki', format: 'pem' }) as string, 'RS256'),
+      await exportJWK(rsa.publicKey),
+    ]) {
       expect(await authOf(token, { key, algorithms: ['RS256'] })).toMatchObject({ verified: true, tenant: 'acme' })
     }
   })
@@ -117,7 +124,10 @@ describe('a refused signature', () => {
 
   test('an algorithm that is not listed, with the right secret', async () => {
     const long = new TextEncoder().encode('x'.repeat(64))
-    expect(await authOf(await sign(claims(), long, { alg: 'HS512' }), { key: long })).toMatchObject({ verified: false, reason: 'algorithm' })
+    expect(await authOf(await sign(claims(), long, { alg: 'HS512' }), { key: long })).toMatchObject({
+      verified: false,
+      reason: 'algorithm',
+    })
   })
 
   test('the public key used as a shared secret (HS256 in place of RS256)', async () => {
@@ -125,21 +135,35 @@ describe('a refused signature', () => {
     const der = rsa.publicKey.export({ type: 'spki', format: 'der' })
     for (const secret of [pem, pem.trim(), der]) {
       const forged = await sign(claims(), createSecretKey(Buffer.from(secret as string)))
-      expect(await authOf(forged, { key: rsa.publicKey, algorithms: ['RS256'] })).toMatchObject({ verified: false, reason: 'algorithm' })
+      expect(await authOf(forged, { key: rsa.publicKey, algorithms: ['RS256'] })).toMatchObject({
+        verified: false,
+        reason: 'algorithm',
+      })
       const byFunction: JWTVerifyGetKey = async () => rsa.publicKey
-      expect(await authOf(forged, { key: byFunction, algorithms: ['RS256'] })).toMatchObject({ verified: false, reason: 'algorithm' })
+      expect(await authOf(forged, { key: byFunction, algorithms: ['RS256'] })).toMatchObject({
+        verified: false,
+        reason: 'algorithm',
+      })
     }
   })
 
-  test('a listed algorithm that does not fit the key is the token\'s fault', async () => {
+  test("a listed algorithm that does not fit the key is the token's fault", async () => {
     const token = await sign(claims(), generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey, { alg: 'ES256' })
-    expect(await authOf(token, { key: rsa.publicKey, algorithms: ['RS256', 'ES256'] })).toMatchObject({ verified: false, reason: 'algorithm' })
+    expect(await authOf(token, { key: rsa.publicKey, algorithms: ['RS256', 'ES256'] })).toMatchObject({
+      verified: false,
+      reason: 'algorithm',
+    })
   })
 
   test('another key', async () => {
-    expect(await authOf(await sign(claims(), new TextEncoder().encode('another secret of thirty-two bytes')))).toMatchObject({ reason: 'signature' })
+    expect(
+      await authOf(await sign(claims(), new TextEncoder().encode('another secret of thirty-two bytes'))),
+    ).toMatchObject({ reason: 'signature' })
     const token = await sign(claims(), otherRsa.privateKey, { alg: 'RS256' })
-    expect(await authOf(token, { key: rsa.publicKey, algorithms: ['RS256'] })).toMatchObject({ verified: false, reason: 'signature' })
+    expect(await authOf(token, { key: rsa.publicKey, algorithms: ['RS256'] })).toMatchObject({
+      verified: false,
+      reason: 'signature',
+    })
   })
 
   test('a changed payload', async () => {
@@ -155,7 +179,9 @@ describe('a refused signature', () => {
   })
 
   test('a critical header nobody understands', async () => {
-    const token = await sign(claims(), SECRET, { alg: 'HS256', crit: ['x'], x: 1 } as never).catch(() => unsigned({ alg: 'HS256', crit: ['x'], x: 1 }, claims()))
+    const token = await sign(claims(), SECRET, { alg: 'HS256', crit: ['x'], x: 1 } as never).catch(() =>
+      unsigned({ alg: 'HS256', crit: ['x'], x: 1 }, claims()),
+    )
     expect(await authOf(token)).toMatchObject({ verified: false })
   })
 })
@@ -165,28 +191,44 @@ describe('a key function', () => {
   const other = { ...otherRsa.publicKey.export({ format: 'jwk' }), alg: 'RS256' }
   const options = { algorithms: ['RS256'] } satisfies Partial<JwtAuthOptions>
 
-  test('finds the key by its id; an unknown id is the token\'s fault', async () => {
+  test("finds the key by its id; an unknown id is the token's fault", async () => {
     const key = createLocalJWKSet({ keys: [jwk, { ...other, kid: 'k2' }] })
-    expect(await authOf(await sign(claims(), rsa.privateKey, { alg: 'RS256', kid: 'k1' }), { ...options, key })).toMatchObject({ verified: true })
-    expect(await authOf(await sign(claims(), rsa.privateKey, { alg: 'RS256', kid: 'k9' }), { ...options, key })).toMatchObject({ reason: 'key' })
-    expect(await authOf(await sign(claims(), otherRsa.privateKey, { alg: 'RS256', kid: 'k1' }), { ...options, key })).toMatchObject({ reason: 'signature' })
+    expect(
+      await authOf(await sign(claims(), rsa.privateKey, { alg: 'RS256', kid: 'k1' }), { ...options, key }),
+    ).toMatchObject({ verified: true })
+    expect(
+      await authOf(await sign(claims(), rsa.privateKey, { alg: 'RS256', kid: 'k9' }), { ...options, key }),
+    ).toMatchObject({ reason: 'key' })
+    expect(
+      await authOf(await sign(claims(), otherRsa.privateKey, { alg: 'RS256', kid: 'k1' }), { ...options, key }),
+    ).toMatchObject({ reason: 'signature' })
   })
 
   test('without an id every key of the set is tried', async () => {
     const { kid: _, ...first } = jwk
     const key = createLocalJWKSet({ keys: [first, other] })
-    expect(await authOf(await sign(claims(), rsa.privateKey, { alg: 'RS256' }), { ...options, key })).toMatchObject({ verified: true })
-    expect(await authOf(await sign(claims(), otherRsa.privateKey, { alg: 'RS256' }), { ...options, key })).toMatchObject({ verified: true })
+    expect(await authOf(await sign(claims(), rsa.privateKey, { alg: 'RS256' }), { ...options, key })).toMatchObject({
+      verified: true,
+    })
+    expect(
+      await authOf(await sign(claims(), otherRsa.privateKey, { alg: 'RS256' }), { ...options, key }),
+    ).toMatchObject({ verified: true })
     const third = generateKeyPairSync('rsa', { modulusLength: 2048 })
-    expect(await authOf(await sign(claims(), third.privateKey, { alg: 'RS256' }), { ...options, key })).toMatchObject({ reason: 'signature' })
-    expect(await authOf(await sign(claims({ exp: 1 }), otherRsa.privateKey, { alg: 'RS256' }), { ...options, key })).toMatchObject({ reason: 'expired' })
+    expect(await authOf(await sign(claims(), third.privateKey, { alg: 'RS256' }), { ...options, key })).toMatchObject({
+      reason: 'signature',
+    })
+    expect(
+      await authOf(await sign(claims({ exp: 1 }), otherRsa.privateKey, { alg: 'RS256' }), { ...options, key }),
+    ).toMatchObject({ reason: 'expired' })
   })
 
   test('an error of another copy of jose is known by its code', async () => {
     const key: JWTVerifyGetKey = async () => {
       throw Object.assign(new Error('no key'), { code: 'ERR_JWKS_NO_MATCHING_KEY' })
     }
-    expect(await authOf(await sign(claims(), rsa.privateKey, { alg: 'RS256' }), { ...options, key })).toMatchObject({ reason: 'key' })
+    expect(await authOf(await sign(claims(), rsa.privateKey, { alg: 'RS256' }), { ...options, key })).toMatchObject({
+      reason: 'key',
+    })
   })
 
   test.each([
@@ -217,28 +259,48 @@ describe('the Authorization header', () => {
 
   test('may come as Headers, in any case of "bearer", with spaces around', async () => {
     const token = await sign(claims())
-    expect(await auth({ headers: new Headers({ authorization: `bearer  ${token} ` }) })).toMatchObject({ verified: true })
+    expect(await auth({ headers: new Headers({ authorization: `bearer  ${token} ` }) })).toMatchObject({
+      verified: true,
+    })
     expect(await auth({ headers: { authorization: ` BEARER ${token}` } })).toMatchObject({ verified: true })
   })
 
   test('must come once', async () => {
     const value = await good()
-    expect(await auth({ headers: { authorization: value }, rawHeaders: ['Authorization', value, 'authorization', value] })).toEqual({
+    expect(
+      await auth({ headers: { authorization: value }, rawHeaders: ['Authorization', value, 'authorization', value] }),
+    ).toEqual({
       verified: false,
       reason: 'malformed',
     })
     expect(await auth({ headers: { authorization: [value, value] } })).toEqual({ verified: false, reason: 'malformed' })
-    expect(await auth({ headers: new Headers([['authorization', value], ['authorization', value]]) })).toEqual({ verified: false, reason: 'malformed' })
-    expect(await auth({ headers: { authorization: value }, rawHeaders: ['X-Authorization', value, 'Authorization', value] })).toMatchObject({ verified: true })
+    expect(
+      await auth({
+        headers: new Headers([
+          ['authorization', value],
+          ['authorization', value],
+        ]),
+      }),
+    ).toEqual({ verified: false, reason: 'malformed' })
+    expect(
+      await auth({ headers: { authorization: value }, rawHeaders: ['X-Authorization', value, 'Authorization', value] }),
+    ).toMatchObject({ verified: true })
   })
 
-  test.each(['', 'Bearer', 'Bearer ', 'Basic dTpw', 'Bearer a b', 'Bearer {token}', 'token'])('%j is malformed', async (authorization) => {
-    expect(await auth({ headers: { authorization } })).toEqual({ verified: false, reason: 'malformed' })
-  })
+  test.each(['', 'Bearer', 'Bearer ', 'Basic dTpw', 'Bearer a b', 'Bearer {token}', 'token'])(
+    '%j is malformed',
+    async (authorization) => {
+      expect(await auth({ headers: { authorization } })).toEqual({ verified: false, reason: 'malformed' })
+    },
+  )
 
   test('is the only place: a token in the URL counts for nothing', async () => {
     const token = await sign(claims())
-    const request = { headers: { host: 'x' }, url: `/trpc/changes?access_token=${token}&authorization=Bearer%20${token}`, query: { access_token: token } }
+    const request = {
+      headers: { host: 'x' },
+      url: `/trpc/changes?access_token=${token}&authorization=Bearer%20${token}`,
+      query: { access_token: token },
+    }
     expect(await auth(request)).toEqual({ verified: false, reason: 'missing' })
   })
 })

@@ -13,7 +13,10 @@ interface Context extends SyncContext {
 
 const t = initTRPC.context<Context>().create({ isDev: true })
 const router = t.router({
-  who: t.procedure.query(({ ctx }) => ({ tenant: ctx.auth.verified ? ctx.auth.tenant : null, requestId: ctx.requestId })),
+  who: t.procedure.query(({ ctx }) => ({
+    tenant: ctx.auth.verified ? ctx.auth.tenant : null,
+    requestId: ctx.requestId,
+  })),
   echo: t.procedure.input((value) => value).mutation(({ input }) => input),
   fail: t.procedure.query(() => {
     throw new Error('select secret from /srv/app')
@@ -32,15 +35,29 @@ afterEach(() => vi.restoreAllMocks())
 
 describe('the context', () => {
   test("has auth and the app's own fields; auth is not the app's to replace", async () => {
-    await using server = await listen(mounted({ createContext: () => ({ requestId: 'r2', auth: verifiedAuth({ tenant: 'other' }) }) }))
-    expect((await get(`${server.url}/trpc/who`)).json).toEqual({ result: { data: { tenant: 'acme', requestId: 'r2' } } })
+    await using server = await listen(
+      mounted({ createContext: () => ({ requestId: 'r2', auth: verifiedAuth({ tenant: 'other' }) }) }),
+    )
+    expect((await get(`${server.url}/trpc/who`)).json).toEqual({
+      result: { data: { tenant: 'acme', requestId: 'r2' } },
+    })
   })
 
   test('createContext sees request, response, info and auth', async () => {
     const seen: object[] = []
     const app = mounted({
-      createContext: (options: { req: { path: string }; info: { calls: unknown[] }; auth: { tenant: string }; res: object }) => {
-        seen.push({ path: options.req.path, calls: options.info.calls.length, tenant: options.auth.tenant, res: typeof options.res })
+      createContext: (options: {
+        req: { path: string }
+        info: { calls: unknown[] }
+        auth: { tenant: string }
+        res: object
+      }) => {
+        seen.push({
+          path: options.req.path,
+          calls: options.info.calls.length,
+          tenant: options.auth.tenant,
+          res: typeof options.res,
+        })
         return { requestId: 'r3' }
       },
     })
@@ -81,7 +98,9 @@ describe('the context', () => {
     })
     await using server = await listen(app)
     const answer = await get(`${server.url}/trpc/who`)
-    expect(answer.json).toEqual({ error: { code: -32002, message: 'pay first', data: { code: 'PAYMENT_REQUIRED', httpStatus: 402, path: 'who' } } })
+    expect(answer.json).toEqual({
+      error: { code: -32002, message: 'pay first', data: { code: 'PAYMENT_REQUIRED', httpStatus: 402, path: 'who' } },
+    })
   })
 
   test('when auth throws, the caller is unverified for the moment and the app decides', async () => {
@@ -96,32 +115,35 @@ describe('the context', () => {
 })
 
 describe('answers', () => {
-  test.each(['isDev', 'production', 'development', ''])('carry no stack whatever isDev and NODE_ENV say (%s)', async (environment) => {
-    vi.stubEnv('NODE_ENV', environment === 'isDev' ? 'test' : environment)
-    const own = environment === 'isDev' ? t : initTRPC.context<Context>().create()
-    const failing = own.router({
-      fail: own.procedure.query(() => {
-        throw new Error('boom')
-      }),
-      echo: own.procedure.input((value) => value).mutation(({ input }) => input),
-    })
-    const app = express()
-    app.use('/trpc', createSyncExpress({ router: failing, auth, createContext, onError: () => {} }))
-    await using server = await listen(app)
-    for (const answer of [
-      await get(`${server.url}/trpc/fail`),
-      await get(`${server.url}/trpc/nothing`),
-      await get(`${server.url}/trpc/fail,fail?batch=1`),
-      await get(`${server.url}/trpc/%E0%A4%A`),
-      await post(`${server.url}/trpc/echo`, '{'),
-      await send(`${server.url}/trpc/echo`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x' }),
-      await send(`${server.url}/trpc/echo`, { method: 'DELETE' }),
-    ]) {
-      expect(answer.status).toBeGreaterThanOrEqual(400)
-      expect(JSON.stringify(answer.json)).toContain('"error"')
-      expect(answer.text).not.toMatch(/stack|node_modules|\.ts|<html/i)
-    }
-  })
+  test.each(['isDev', 'production', 'development', ''])(
+    'carry no stack whatever isDev and NODE_ENV say (%s)',
+    async (environment) => {
+      vi.stubEnv('NODE_ENV', environment === 'isDev' ? 'test' : environment)
+      const own = environment === 'isDev' ? t : initTRPC.context<Context>().create()
+      const failing = own.router({
+        fail: own.procedure.query(() => {
+          throw new Error('boom')
+        }),
+        echo: own.procedure.input((value) => value).mutation(({ input }) => input),
+      })
+      const app = express()
+      app.use('/trpc', createSyncExpress({ router: failing, auth, createContext, onError: () => {} }))
+      await using server = await listen(app)
+      for (const answer of [
+        await get(`${server.url}/trpc/fail`),
+        await get(`${server.url}/trpc/nothing`),
+        await get(`${server.url}/trpc/fail,fail?batch=1`),
+        await get(`${server.url}/trpc/%E0%A4%A`),
+        await post(`${server.url}/trpc/echo`, '{'),
+        await send(`${server.url}/trpc/echo`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x' }),
+        await send(`${server.url}/trpc/echo`, { method: 'DELETE' }),
+      ]) {
+        expect(answer.status).toBeGreaterThanOrEqual(400)
+        expect(JSON.stringify(answer.json)).toContain('"error"')
+        expect(answer.text).not.toMatch(/stack|node_modules|\.ts|<html/i)
+      }
+    },
+  )
 
   test('an error formatter that throws leaks nothing and ends nothing', async () => {
     const own = initTRPC.context<Context>().create({
@@ -139,8 +161,18 @@ describe('answers', () => {
   })
 
   test.each([
-    ['throws', () => { throw new Error('logger broke') }],
-    ['rejects', async () => { throw new Error('logger broke') }],
+    [
+      'throws',
+      () => {
+        throw new Error('logger broke')
+      },
+    ],
+    [
+      'rejects',
+      async () => {
+        throw new Error('logger broke')
+      },
+    ],
   ])('an onError hook that %s becomes a warning', async (_, onError) => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     await using server = await listen(mounted({ onError }))

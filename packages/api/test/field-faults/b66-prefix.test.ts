@@ -41,7 +41,10 @@ const mounts: Record<string, [prefix: string, (app: express.Express) => void]> =
       app.use('/a', inner)
     },
   ],
-  'a parametrised prefix': ['/api/v7/tenants/acme.example/trpc', (app) => app.use('/api/:version/tenants/:name/trpc', mount())],
+  'a parametrised prefix': [
+    '/api/v7/tenants/acme.example/trpc',
+    (app) => app.use('/api/:version/tenants/:name/trpc', mount()),
+  ],
   'a wildcard prefix': ['/any/thing/trpc', (app) => app.use('/any/*rest', mount())],
   'a sub-app': ['/sub/trpc', (app) => app.use('/sub', express().use('/trpc', mount()))],
   'a route of its own': ['/trpc', (app) => app.all('/trpc/*path', mount())],
@@ -67,7 +70,9 @@ describe.each(Object.entries(mounts))('B66 mounted under %s', (_, [prefix, setUp
     for (const slash of ['', '/']) {
       expect((await get(`${url}/changes${slash}`, input)).json).toEqual(good)
       expect((await post(`${url}/changes${slash}`, input)).json).toEqual(good)
-      expect((await post(`${url}/notify${slash}`, { json: { n: 1 } })).json).toEqual({ result: { data: { json: { n: 1 } } } })
+      expect((await post(`${url}/notify${slash}`, { json: { n: 1 } })).json).toEqual({
+        result: { data: { json: { n: 1 } } },
+      })
       for (const comma of [',', '%2C', '%2c']) {
         const path = `${url}/changes${comma}changes${slash}?batch=1`
         const inputs = { 0: input, 1: input }
@@ -87,9 +92,16 @@ describe.each(Object.entries(mounts))('B66 mounted under %s', (_, [prefix, setUp
     for (const slash of ['', '/']) {
       for (const link of [httpLink, httpBatchLink]) {
         for (const methodOverride of ['POST', undefined] as const) {
-          const options = { url: `${server.url}${prefix}${slash}`, transformer: superjson, ...(methodOverride && { methodOverride }) }
+          const options = {
+            url: `${server.url}${prefix}${slash}`,
+            transformer: superjson,
+            ...(methodOverride && { methodOverride }),
+          }
           const client = createTRPCClient<typeof router>({ links: [link(options)] })
-          const [first, second] = await Promise.all([client.changes.query({ since: 'a' }), client.changes.query({ since: 'b' })])
+          const [first, second] = await Promise.all([
+            client.changes.query({ since: 'a' }),
+            client.changes.query({ since: 'b' }),
+          ])
           expect([first, second]).toEqual([{ since: 'a' }, { since: 'b' }])
           expect(await client.notify.mutate({ n: 2 })).toEqual({ n: 2 })
         }

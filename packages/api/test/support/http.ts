@@ -45,8 +45,16 @@ export interface SendOptions {
 }
 
 /** Sends one request without the help, and the corrections, of `fetch`. */
-export async function send(url: string, { method = 'GET', headers = {}, body, target }: SendOptions = {}): Promise<Answer> {
-  const options = { method, headers: headers as OutgoingHttpHeaders, agent: false, ...(target === undefined ? {} : { path: target }) }
+export async function send(
+  url: string,
+  { method = 'GET', headers = {}, body, target }: SendOptions = {},
+): Promise<Answer> {
+  const options = {
+    method,
+    headers: headers as OutgoingHttpHeaders,
+    agent: false,
+    ...(target === undefined ? {} : { path: target }),
+  }
   const sent = request(url, options)
   sent.end(body)
   const [response] = await once(sent, 'response')
