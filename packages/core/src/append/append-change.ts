@@ -4,7 +4,7 @@ import type { Operation } from '../change.ts'
 import type { FeedTable } from '../declaration.ts'
 import { InvalidInputError } from '../errors.ts'
 import type { Feed } from '../feed.ts'
-import { appendExplicit, type LooseEntry } from './append-explicit.ts'
+import { appendExplicit, type LooseEntry, requireObject } from './append-explicit.ts'
 import type { AppendResult, NotifyEntry } from './notify.ts'
 
 /** Request of {@link appendChange}. */
@@ -28,6 +28,7 @@ export async function appendChange<DB, TT, T extends FeedTable<DB, TT>>(
   audience: TenantAudience | GlobalAudience,
   request: AppendRequest<DB, TT, T>,
 ): Promise<AppendResult> {
+  requireObject('request', request)
   const { operation } = request
   if (!['create', 'update', 'delete', 'invalidate'].includes(operation)) {
     throw new InvalidInputError('operation', "must be 'create', 'update', 'delete' or 'invalidate'")

@@ -6,7 +6,7 @@ import { InvalidInputError, NotMigratedError, UnknownTableError } from '../error
 import type { Feed } from '../feed.ts'
 import { internalsOf } from '../internal/internals.ts'
 import type { AppendResult } from './notify.ts'
-import { keyParts, valueText } from './value-text.ts'
+import { isPlainObject, keyParts, valueText } from './value-text.ts'
 
 /** An entry as it arrives, before it is checked: the compiler has not seen every caller. */
 export interface LooseEntry {
@@ -43,8 +43,8 @@ export async function appendExplicit<DB, TT>(
   if (transaction?.isTransaction !== true) {
     throw new InvalidInputError('transaction', 'must be the transaction of the write, from db.transaction()')
   }
-  const catalogue = await internals.catalogue()
-  const tenant = audience.kind === 'tenant' ? await internals.canonicalTenant(catalogue, audience.tenant) : null
+  const catalogue = await internals.currentCatalogue(asked.map(({ entry }) => entry.table), transaction)
+  const tenant = audience.kind === 'tenant' ? await internals.canonicalTenant(catalogue, audience.tenant, transaction) : null
   let keyCount = 0
   const entries = asked.map(({ entry, operation, field }): ExplicitEntry => {
     const at = (name: string): string => (field === '' ? name : `${field}.${name}`)
@@ -59,6 +59,11 @@ export async function appendExplicit<DB, TT>(
   })
   const { tx, changes } = await internals.dialect.append(internals.setup, transaction, entries, note)
   return { token: `${catalogue.epoch}.${tx}`, tables: [...new Set(entries.map(({ table }) => table.name))], changes }
+}
+
+/** Checks that an argument is an object at all. */
+export function requireObject(field: string, value: unknown): void {
+  if (!isPlainObject(value)) throw new InvalidInputError(field, 'must be an object')
 }
 
 /** Checks a text that is kept for operators. */
@@ -89,7 +94,8 @@ function scopesOf(table: InstalledTable, entry: LooseEntry, field: string): (str
     if (table.scopes.length === 0 || entry.keys === undefined) return null
     throw new InvalidInputError(field, 'is required with keys, because the table declares scopes: give each scope column\'s value')
   }
-  const given = entry.scopes
+  const given: unknown = entry.scopes
+  if (!isPlainObject(given)) throw new InvalidInputError(field, 'must be an object of values by scope column')
   const unknown = Object.keys(given).find((name) => !table.scopes.some((c) => c.name === name))
   if (unknown !== undefined) throw new InvalidInputError(`${field}.${unknown}`, 'is no scope column of the table')
   return table.scopes.map((c: CataloguedColumn) => {

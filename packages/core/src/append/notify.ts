@@ -3,7 +3,7 @@ import type { GlobalAudience, TenantAudience } from '../audience.ts'
 import type { FeedTable, KeyInput } from '../declaration.ts'
 import { InvalidInputError } from '../errors.ts'
 import type { Feed } from '../feed.ts'
-import { appendExplicit, type LooseEntry, requireNote } from './append-explicit.ts'
+import { appendExplicit, type LooseEntry, requireNote, requireObject } from './append-explicit.ts'
 
 const MAX_ENTRIES = 100
 
@@ -53,16 +53,17 @@ export async function notify<DB, TT>(
   audience: TenantAudience | GlobalAudience,
   request: NotifyRequest<DB, TT>,
 ): Promise<AppendResult> {
+  requireObject('request', request)
   const { entries, reason = null, actor = 'external' } = request
   if (!Array.isArray(entries) || entries.length === 0 || entries.length > MAX_ENTRIES) {
     throw new InvalidInputError('entries', `must be a list of 1 to ${MAX_ENTRIES} entries`)
   }
   requireNote('reason', reason)
   requireNote('actor', actor)
-  const asked = (entries as readonly LooseEntry[]).map((entry, i) => ({
-    entry,
-    operation: entry.keys === undefined ? ('invalidate' as const) : ('update' as const),
-    field: `entries[${i}]`,
-  }))
+  const asked = (entries as readonly LooseEntry[]).map((entry, i) => {
+    const field = `entries[${i}]`
+    requireObject(field, entry)
+    return { entry, operation: entry.keys === undefined ? ('invalidate' as const) : ('update' as const), field }
+  })
   return appendExplicit(feed, transaction, audience, asked, { reason, actor })
 }

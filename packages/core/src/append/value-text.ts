@@ -18,13 +18,17 @@ export function keyParts(columns: readonly CataloguedColumn[], key: unknown, fie
   return columns.map((c, i) => valueText(parts[i], c, `${field}.${c.name}`))
 }
 
+const CANONICAL_INSTANT = /^(\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)( BC)?$/
+
 /** Text of one value. */
 export function valueText(value: unknown, { kind }: CataloguedColumn, field: string): string {
   switch (typeof value) {
     case 'string':
       if (value.includes('\0')) throw new InvalidInputError(field, 'must not hold NUL')
       // Canonical bytea is bare hex; Postgres reads it with a prefix.
-      return kind === 'bytea' && !value.startsWith('\\x') ? `\\x${value}` : value
+      if (kind === 'bytea') return value.startsWith('\\x') ? value : `\\x${value}`
+      // A canonical instant is in UTC and does not say so: without a zone Postgres would read it in the session's.
+      return kind === 'timestamptz' ? value.replace(CANONICAL_INSTANT, '$1+00$2') : value
     case 'bigint':
     case 'boolean':
       return String(value)
@@ -50,6 +54,7 @@ function parseCompositeText(text: string): unknown[] | null {
   }
 }
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
+/** An object of named values, as JSON knows it. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !(value instanceof Date) && !(value instanceof Uint8Array) && !Array.isArray(value)
 }

@@ -94,6 +94,7 @@ export interface Dialect {
   verify(setup: FeedSetup): Promise<readonly Finding[]>
   untrack(setup: FeedSetup, table: string, options: Pick<MigrateOptions, 'lockTimeoutMs' | 'lockAttempts'>): Promise<void>
   loadCatalogue(setup: FeedSetup): Promise<Catalogue>
+  currentEpoch(setup: FeedSetup): Promise<string>
   /** Brings a tenant value to canonical text. Throws `InvalidTenantError` when it cannot be one. */
   canonicalTenant(setup: FeedSetup, type: TenantType, value: string): Promise<string>
   /** Runs `work` in a repeatable-read, read-only transaction of its own. */

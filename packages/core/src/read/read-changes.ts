@@ -63,11 +63,12 @@ export async function readChanges<DB, TT, T extends FeedTable<DB, TT> = FeedTabl
 ): Promise<ReadResult<T>> {
   const internals = internalsOf(feed)
   const checked = checkRequest(internals, audience, request)
-  // A catalogue loaded before the feed was installed anew would name tables wrongly: its epoch tells.
+  const { transaction } = request
+  // The catalogue may have been loaded before a table was tracked or the feed installed anew: then it is loaded once more.
   const result =
-    (await readOnce(internals, await internals.catalogue(), audience, checked, request.transaction)) ??
-    (await readOnce(internals, await internals.reload(), audience, checked, request.transaction))
-  if (result === null) throw new NotMigratedError('the feed is being installed at this moment')
+    (await readOnce(internals, await internals.catalogue(transaction), audience, checked, transaction)) ??
+    (await readOnce(internals, await internals.reload(transaction), audience, checked, transaction))
+  if (result === null) throw new NotMigratedError('the feed, or the capture of a table that is asked for, is not installed')
   return result as ReadResult<T>
 }
 
@@ -98,7 +99,7 @@ function checkRequest(internals: FeedInternals, audience: Audience, request: Omi
   }
 }
 
-/** One attempt; `null` when the catalogue turns out to be of another epoch than the database. */
+/** One attempt; `null` when the catalogue does not know a table, or turns out to be of another epoch than the database. */
 async function readOnce(
   internals: FeedInternals,
   catalogue: Catalogue,
@@ -107,12 +108,13 @@ async function readOnce(
   transaction: AnyTransaction | undefined,
 ): Promise<ReadResult | null> {
   const { setup, dialect } = internals
-  const whose = await resolveAudience(internals, catalogue, audience)
-  const numbers = request.tables.map((name) => {
+  const numbers: number[] = []
+  for (const name of request.tables) {
     const installed = catalogue.byName.get(name)
-    if (installed === undefined) throw new NotMigratedError(`the capture of table "${name}" is not installed`)
-    return installed.number
-  })
+    if (installed === undefined) return null
+    numbers.push(installed.number)
+  }
+  const whose = await resolveAudience(internals, catalogue, audience, transaction)
   const reader: Reader = { catalogue, whose, hash: audienceHash(whose.kind, whose.kind === 'tenant' ? whose.tenant : null) }
   const given = typeof request.since === 'object' ? decodeCursor(request.since.text) : null
   if (given?.kind === 'malformed') throw new InvalidCursorError()
@@ -159,9 +161,14 @@ interface Reader {
   readonly hash: string
 }
 
-async function resolveAudience(internals: FeedInternals, catalogue: Catalogue, audience: Audience): Promise<ReadAudience> {
+async function resolveAudience(
+  internals: FeedInternals,
+  catalogue: Catalogue,
+  audience: Audience,
+  transaction: AnyTransaction | undefined,
+): Promise<ReadAudience> {
   if (audience.kind !== 'tenant') return { kind: audience.kind }
-  return { kind: 'tenant', tenant: await internals.canonicalTenant(catalogue, audience.tenant) }
+  return { kind: 'tenant', tenant: await internals.canonicalTenant(catalogue, audience.tenant, transaction) }
 }
 
 function requireUsable(read: PageRead): void {

@@ -1,7 +1,9 @@
-import { CamelCasePlugin } from 'kysely'
+import { CamelCasePlugin, Kysely, PostgresDialect, type Transaction } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   allTenants,
+  appendChange,
   type Audience,
   createFeed,
   globalOnly,
@@ -17,7 +19,11 @@ import {
 } from '../../src/index.ts'
 import { decodeCursor, encodeCursor } from '../../src/cursor/codec.ts'
 import type { Cursor } from '../../src/cursor/cursor.ts'
-import { brief, openReadFeed, page, readAll } from './support.ts'
+import { brief, type DB, openReadFeed, page, readAll } from './support.ts'
+
+interface LateDB extends DB {
+  late: { id: number }
+}
 
 let at: Awaited<ReturnType<typeof openReadFeed>>
 beforeAll(async () => {
@@ -272,6 +278,36 @@ describe('arguments', () => {
     await at.run('insert into numbered values (1, 42)')
     const got = await readChanges(numbered, tenant(' 042 '), { since: 'start' })
     expect('changes' in got && got.changes.map((c: { key: string | null }) => c.key)).toContain('1')
+  })
+})
+
+describe('a table that another process tracks later', () => {
+  it('is read and appended to by processes that began before', async () => {
+    await at.run('create table late (id int primary key)')
+    const tables = { item: { tenant: 'tenant_id', key: 'id' }, late: { tenant: null, key: 'id' } } as const
+    const early = createFeed({ db: at.db as unknown as Kysely<LateDB>, tables })
+    await expect(readChanges(early, acme, { since: 'now' })).rejects.toThrow(NotMigratedError)
+    expect('changes' in (await readChanges(early, acme, { since: 'now', tables: ['item'] }))).toBe(true)
+    const since = await head()
+    await createFeed({ db: at.db as unknown as Kysely<LateDB>, tables }).migrate()
+    await at.db.transaction().execute(async (trx) => {
+      await appendChange(early, trx as unknown as Transaction<LateDB>, globalOnly, { table: 'late', operation: 'update', keys: [5] })
+    })
+    expect(brief(page(await readChanges(early, acme, { since })).changes)).toEqual(['late * invalidate', 'late 5 update'])
+  })
+})
+
+describe('a pool of one connection', () => {
+  it('is enough to read and append inside a transaction, from the first call on', async () => {
+    const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: at.url, max: 1 }) }) })
+    try {
+      const feed = createFeed({ db, tables: { item: { tenant: 'tenant_id', key: 'id' } } })
+      await db.transaction().setIsolationLevel('repeatable read').execute((transaction) => readChanges(feed, acme, { since: 'start', transaction }))
+      const other = createFeed({ db, tables: { item: { tenant: 'tenant_id', key: 'id' } } })
+      await db.transaction().execute((trx) => appendChange(other, trx, acme, { table: 'item', operation: 'update', keys: [1] }))
+    } finally {
+      await db.destroy()
+    }
   })
 })
 

@@ -36,14 +36,17 @@ export interface TypeFacts {
 /** The kind of a type, or `null` when it has no one text: such a column cannot be key, tenant or scope. */
 export function canonicalKind(type: TypeFacts): CanonicalKind | null {
   if (type.typtype === 'e') return 'concat'
-  if (type.schema !== 'pg_catalog') return type.name === 'citext' ? 'concat' : null
+  if (type.schema !== 'pg_catalog') return type.name === 'citext' && type.typtype === 'b' ? 'concat' : null
   const kind = kindByType[type.name] ?? null
   return kind === 'cast' && !type.deterministicCollation ? 'collated' : kind
 }
 
-/** Whether `=` of the type can call two values equal whose texts differ. Such columns are compared by text, never by `=`. */
-export function isCoarse(type: TypeFacts, kind: CanonicalKind): boolean {
-  return kind === 'numeric' || kind === 'bpchar' || kind === 'collated' || (kind === 'concat' && type.typtype !== 'e')
+/**
+ * Whether `=` cannot be trusted to tell values apart exactly as their texts do: it is coarser (citext, numeric, …), or it is looked up among casts that
+ * the type's owner made (enums). Such columns are compared by text.
+ */
+export function isCoarse(kind: CanonicalKind): boolean {
+  return kind === 'numeric' || kind === 'bpchar' || kind === 'collated' || kind === 'concat'
 }
 
 /** SQL for the canonical text of `expression`; null stays null. Qualified throughout: it runs in other people's sessions. */

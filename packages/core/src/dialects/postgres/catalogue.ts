@@ -41,6 +41,13 @@ export async function loadCatalogue(setup: FeedSetup): Promise<Catalogue> {
   return { epoch: row?.epoch ?? '', tenantType, byName, byNumber }
 }
 
+/** The epoch as it is now. */
+export async function currentEpoch(setup: FeedSetup): Promise<string> {
+  const [row] = await run<{ epoch: string }>(setup.db, `select epoch from ${identifier(setup.schema)}.state`)
+  if (row === undefined) throw new NotMigratedError('the feed is not installed in this database')
+  return row.epoch
+}
+
 /** Casts a tenant value as Postgres casts it and brings it to the text the log holds. */
 export async function canonicalTenant(setup: FeedSetup, type: TenantType, value: string): Promise<string> {
   try {

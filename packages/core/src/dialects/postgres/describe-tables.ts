@@ -21,6 +21,7 @@ export interface TableFacts {
 
 export interface ColumnFacts {
   readonly name: string
+  /** And valid: from Postgres 18 on, NOT NULL can be added without looking at the rows that are there. */
   readonly notNull: boolean
   /** `pg_attribute.attgenerated`: '' none, 's' stored, 'v' virtual. */
   readonly generated: string
@@ -47,7 +48,8 @@ const statement = `
     'oid', c.oid::text, 'schema', n.nspname, 'name', c.relname, 'kind', c.relkind, 'persistence', c.relpersistence,
     'isPartition', c.relispartition,
     'inherits', exists (select from pg_inherits i where i.inhrelid = c.oid or i.inhparent = c.oid),
-    'columns', (select coalesce(json_agg(json_build_object('name', a.attname, 'notNull', a.attnotnull, 'generated', a.attgenerated,
+    'columns', (select coalesce(json_agg(json_build_object('name', a.attname,
+        'notNull', a.attnotnull and not exists (select from pg_constraint k where k.conrelid = c.oid and k.contype = 'n' and not k.convalidated and k.conkey = array[a.attnum]), 'generated', a.attgenerated,
         'type', json_build_object('schema', tn.nspname, 'name', t.typname, 'typtype', t.typtype,
           'deterministicCollation', coalesce((select co.collisdeterministic from pg_collation co where co.oid = a.attcollation), true))) order by a.attnum), '[]')
       from pg_attribute a

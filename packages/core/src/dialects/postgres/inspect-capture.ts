@@ -17,7 +17,8 @@ export interface Tracked {
   readonly triggers: readonly TriggerFacts[]
 }
 
-interface TriggerFacts {
+/** A trigger of the feed as the database's catalogue holds it. */
+export interface TriggerFacts {
   readonly name: string
   readonly enabled: string
   readonly type: number
@@ -98,6 +99,17 @@ export function compareCapture(
   return null
 }
 
+/** Whether a trigger is the one that capture makes: event, level, row sets, function, no condition. */
+export function isAttached(trigger: TriggerFacts, operation: CaptureOperation, schema: string, number: number): boolean {
+  return (
+    trigger.type === triggerTypes[operation] &&
+    !trigger.restricted &&
+    trigger.function === `${schema}.${functionName(number, operation)}` &&
+    trigger.oldTable === (operation === 'u' || operation === 'd' ? oldRows : null) &&
+    trigger.newTable === (operation === 'u' || operation === 'c' ? newRows : null)
+  )
+}
+
 function compareTrigger(
   plan: CapturePlan,
   tracked: Tracked,
@@ -109,16 +121,7 @@ function compareTrigger(
   const unseen = (problem: string) => ({ problem, unseen: true })
   if (trigger === undefined) return unseen('is missing')
   if (trigger.enabled !== 'A') return unseen('is not enabled always')
-  const wanted = triggerEvents[operation].referencing
-  if (
-    trigger.type !== triggerTypes[operation] ||
-    trigger.restricted ||
-    trigger.function !== `${schema}.${functionName(tracked.number, operation)}` ||
-    (trigger.oldTable !== null) !== wanted.includes(oldRows) ||
-    (trigger.newTable !== null) !== wanted.includes(newRows)
-  ) {
-    return unseen('was altered')
-  }
+  if (!isAttached(trigger, operation, schema, tracked.number)) return unseen('was altered')
   const body = captureBody(plan, operation, schema, tracked.number)
   if (trigger.bodyHash !== createHash('md5').update(body, 'utf8').digest('hex')) {
     return { problem: 'has another function', unseen: tracked.captureVersion === CAPTURE_VERSION }

@@ -1,6 +1,6 @@
 import type { AnyTransaction, FeedSetup } from '../dialect.ts'
 import { CAPTURE_VERSION, captureBody, captureOperations } from './capture-functions.ts'
-import { catalogued, functionName, type Tracked, triggerEvents, triggerName } from './inspect-capture.ts'
+import { catalogued, functionName, isAttached, type Tracked, triggerEvents, triggerName } from './inspect-capture.ts'
 import type { CapturePlan } from './plan-capture.ts'
 import { identifier, literal, run } from './run.ts'
 
@@ -34,15 +34,17 @@ export async function installCapture(
   }
   await run(trx, `revoke create on schema ${schema} from ${role}`)
 
+  // The name may have passed to another table: what is written to the former one is no longer this table's.
+  if (tracked !== undefined && tracked.relation !== null && tracked.relation !== plan.facts.oid) await dropTriggers(trx, setup, tracked.relation)
+
   for (const operation of captureOperations) {
     const { event, referencing } = triggerEvents[operation]
     const name = identifier(triggerName(setup.schema, operation))
     const present = tracked?.relation === plan.facts.oid ? tracked.triggers.find((t) => t.name === triggerName(setup.schema, operation)) : undefined
-    const number_ = functionName(number, operation)
-    if (present?.enabled === 'A' && present.function === `${setup.schema}.${number_}` && !present.restricted) continue
+    if (present?.enabled === 'A' && isAttached(present, operation, setup.schema, number)) continue
     await run(
       trx,
-      `create or replace trigger ${name} after ${event} on ${table} ${referencing} for each statement execute function ${schema}.${number_}()`,
+      `create or replace trigger ${name} after ${event} on ${table} ${referencing} for each statement execute function ${schema}.${functionName(number, operation)}()`,
     )
     await run(trx, `alter table ${table} enable always trigger ${name}`)
   }
@@ -81,15 +83,22 @@ async function reserveNumber(trx: AnyTransaction, schema: string, plan: CaptureP
 /** Removes triggers and functions of a tracked table and announces it a last time. */
 export async function removeCapture(trx: AnyTransaction, setup: FeedSetup, tracked: Tracked): Promise<void> {
   const schema = identifier(setup.schema)
-  const [table] = await run<{ name: string | null }>(
-    trx,
-    `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = $1::oid`,
-    [tracked.relation],
-  )
+  if (tracked.relation !== null) await dropTriggers(trx, setup, tracked.relation)
   for (const operation of captureOperations) {
-    if (table?.name != null) await run(trx, `drop trigger if exists ${identifier(triggerName(setup.schema, operation))} on ${table.name}`)
     await run(trx, `drop function if exists ${schema}.${functionName(tracked.number, operation)}()`)
   }
   await run(trx, `update ${schema}.tracked set relation = null where number = $1::int4`, [tracked.number])
   await announceTable(trx, setup.schema, tracked.number)
+}
+
+async function dropTriggers(trx: AnyTransaction, setup: FeedSetup, relation: string): Promise<void> {
+  const [table] = await run<{ name: string }>(
+    trx,
+    `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = $1::oid`,
+    [relation],
+  )
+  if (table === undefined) return
+  for (const operation of captureOperations) {
+    await run(trx, `drop trigger if exists ${identifier(triggerName(setup.schema, operation))} on ${table.name}`)
+  }
 }

@@ -11,7 +11,8 @@ interface Applied {
 
 /** Brings the feed's schema up to date; returns the numbers of the steps applied now. Looks first, and locks only when there is work. */
 export async function migrateSchema(setup: FeedSetup): Promise<number[]> {
-  if (pendingSteps(await appliedSteps(setup.db, setup.schema)).length === 0) return []
+  const before = await appliedSteps(setup.db, setup.schema)
+  if (pendingSteps(before).length === 0) return []
   try {
     return await setup.db.transaction().execute(async (trx) => {
       await lockInstallation(trx, setup.schema)
@@ -19,7 +20,7 @@ export async function migrateSchema(setup: FeedSetup): Promise<number[]> {
       const schema = identifier(setup.schema)
       const applied = await appliedSteps(trx, setup.schema)
       if (applied === null) {
-        await run(trx, `create schema if not exists ${schema}`)
+        await ensureSchema(trx, setup.schema)
         await run(
           trx,
           `create table ${schema}.migration (number integer primary key, name text not null, breaking boolean not null, applied_at timestamptz not null default pg_catalog.now())`,
@@ -39,11 +40,30 @@ export async function migrateSchema(setup: FeedSetup): Promise<number[]> {
   } catch (error) {
     if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error
     throw new InsufficientRightsError(
-      `this role may not install the feed's schema "${setup.schema}": run migrate() once as a role that may, then grant it with migrate({ grantTo })`,
-      [`grant create on database … to <this role>;`, `alter role <this role> createrole;`],
+      `this role may not install the feed's schema "${setup.schema}": run the steps, or run migrate({ grantTo: [this role] }) once as a role that may`,
+      before === null ? [await grantCreate(setup.db)] : [`run feed.migrate() as the owner of schema ${identifier(setup.schema)}`],
       { cause: error },
     )
   }
+}
+
+/** Creates the schema, unless somebody who may has made it beforehand. */
+async function ensureSchema(trx: AnyTransaction, name: string): Promise<void> {
+  const [found] = await run<{ mine: string; me: string }>(
+    trx,
+    `select pg_has_role(nspowner, 'USAGE')::text as mine, quote_ident(current_user) as me from pg_namespace where nspname = $1`,
+    [name],
+  )
+  if (found === undefined) {
+    await run(trx, `create schema ${identifier(name)}`)
+  } else if (found.mine !== 'true') {
+    throw new InsufficientRightsError(`the feed's schema "${name}" exists and belongs to another role`, [`alter schema ${identifier(name)} owner to ${found.me}`])
+  }
+}
+
+async function grantCreate(db: AnyKysely): Promise<string> {
+  const [row] = await run<{ step: string }>(db, `select format('grant create on database %I to %I', current_database(), current_user) as step`)
+  return row?.step ?? ''
 }
 
 /** Throws when the schema is missing, incomplete, or too new for this version. */
@@ -58,13 +78,27 @@ export function pendingSteps(applied: readonly Applied[] | null): typeof migrati
 /** Steps recorded in the database, in order; `null` when the feed was never installed. */
 export async function appliedSteps(db: AnyKysely | AnyTransaction, schema: string): Promise<Applied[] | null> {
   const table = `${identifier(schema)}.migration`
-  const [found] = await run<{ there: string }>(db, `select (to_regclass($1) is not null)::text as there`, [table])
-  if (found?.there !== 'true') return null
-  const rows = await run<{ number: string; breaking: string }>(
-    db,
-    `select number::text as number, breaking::text as breaking from ${table} order by ${table}.number`,
-  )
-  return rows.map(({ number, breaking }) => ({ number: Number(number), breaking: breaking === 'true' }))
+  try {
+    // Not by to_regclass, which raises when the schema is there and may not be used.
+    const [found] = await run<{ there: string }>(
+      db,
+      `select exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = 'migration')::text as there`,
+      [schema],
+    )
+    if (found?.there !== 'true') return null
+    const rows = await run<{ number: string; breaking: string }>(
+      db,
+      `select number::text as number, breaking::text as breaking from ${table} order by ${table}.number`,
+    )
+    return rows.map(({ number, breaking }) => ({ number: Number(number), breaking: breaking === 'true' }))
+  } catch (error) {
+    if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error
+    throw new InsufficientRightsError(
+      `this role may not look into the feed's schema "${schema}"`,
+      ['run feed.migrate({ grantTo: [this role] }) as the role that installed the feed'],
+      { cause: error },
+    )
+  }
 }
 
 /** Serialises everything that changes the installation, until the end of the transaction. Writers never take this lock. */

@@ -4,7 +4,7 @@ import { DeclarationConflictError, InsufficientRightsError, LockTimeoutError, Ti
 import type { Finding, MigrateOptions, MigrateReport } from '../../feed.ts'
 import type { AnyKysely, AnyTransaction, FeedSetup } from '../dialect.ts'
 import { ensureCaptureRole } from './capture-role.ts'
-import { describeTables } from './describe-tables.ts'
+import { describeTables, qualifiedName } from './describe-tables.ts'
 import { grantReading } from './grants.ts'
 import { compareCapture, inspectTracked, type Tracked } from './inspect-capture.ts'
 import { installCapture, removeCapture } from './install-capture.ts'
@@ -25,6 +25,7 @@ export async function migrate(setup: FeedSetup, options: MigrateOptions): Promis
       // Looked at again under the lock: another process may have been here.
       const [now] = await compareAll(trx, setup, options, [plan.declared])
       if (now === undefined || now.difference === null) return
+      await requireOwner(trx, setup, now.plan)
       await ensureCaptureRole(trx, setup.captureRole)
       await installCapture(trx, setup, now.plan, now.tracked, now.difference.unseen)
       installed.push(plan.declared.name)
@@ -145,6 +146,24 @@ function requireOneTenantType(compared: readonly Compared[], allTracked: readonl
   }
 }
 
+/** Only the owner of a table and of the feed may install capture. Said before anything else is tried, which would complain of something less to the point. */
+async function requireOwner(trx: AnyTransaction, setup: FeedSetup, { declared, facts }: CapturePlan): Promise<void> {
+  const [row] = await run<{ owner: string }>(
+    trx,
+    `select (pg_has_role(c.relowner, 'USAGE') and pg_has_role(n.nspowner, 'USAGE'))::text as owner from pg_class c, pg_namespace n where c.oid = $1::oid and n.nspname = $2`,
+    [facts.oid, setup.schema],
+  )
+  if (row?.owner !== 'true') throw notOwner(setup, declared.name)
+}
+
+function notOwner(setup: FeedSetup, table: string, options?: ErrorOptions): InsufficientRightsError {
+  return new InsufficientRightsError(
+    `table "${table}": this role may not change its capture; run migrate() as the table's owner`,
+    [`run feed.migrate() as the owner of ${qualifiedName(table)} and of schema ${identifier(setup.schema)}`],
+    options,
+  )
+}
+
 /** Runs `work` under the installation lock with a short wait for table locks: while it waits, writers queue behind it. */
 async function withLockRetries(
   setup: FeedSetup,
@@ -160,13 +179,7 @@ async function withLockRetries(
         await work(trx)
       })
     } catch (error) {
-      if (sqlState(error) === INSUFFICIENT_PRIVILEGE) {
-        throw new InsufficientRightsError(
-          `table "${table}": this role may not change its capture; run migrate() as the table's owner`,
-          [`run feed.migrate() as the owner of ${table} and of schema ${identifier(setup.schema)}`],
-          { cause: error },
-        )
-      }
+      if (sqlState(error) === INSUFFICIENT_PRIVILEGE) throw notOwner(setup, table, { cause: error })
       if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error
       if (attempt >= lockAttempts) throw new LockTimeoutError(table, { cause: error })
       await pause(Math.random() * 200 * attempt)

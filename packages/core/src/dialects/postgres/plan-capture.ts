@@ -64,7 +64,7 @@ function capturedColumn(declared: DeclaredTable, facts: TableFacts, name: string
     canonicalKind(column.type) ??
     refuse(`its type ${column.type.name} has no text that is the same in every session: use another column or type`)
   const castTo = `${identifier(column.type.schema)}.${identifier(column.type.name)}`
-  return { name, kind, coarse: isCoarse(column.type, kind), castTo }
+  return { name, kind, coarse: isCoarse(kind), castTo }
 }
 
 function requireUniqueKey(declared: DeclaredTable, facts: TableFacts): void {
