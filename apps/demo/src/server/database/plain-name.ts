@@ -1,0 +1,20 @@
+const letters: Readonly<Record<string, string>> = {
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ß: 'ss',
+  þ: 'th',
+  đ: 'd',
+  ð: 'd',
+  ł: 'l',
+  ı: 'i',
+}
+
+/** A name as people type it: lower case, without accents. `'São Paulo'` becomes `'sao paulo'`. */
+export function plainName(name: string): string {
+  return name
+    .normalize('NFD')
+    .replaceAll(/[\p{M}'’ʻʼ]/gu, '')
+    .toLowerCase()
+    .replaceAll(/[æœøßþđðłı]/g, (letter) => letters[letter] ?? letter)
+}

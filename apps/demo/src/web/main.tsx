@@ -1,0 +1,15 @@
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './app.tsx'
+import './styles/base.css'
+import './styles/desk.css'
+import './styles/shipments.css'
+import './styles/side.css'
+
+const root = document.querySelector('#root')
+if (root === null) throw new Error('index.html has no element with the id "root"')
+createRoot(root).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+)
