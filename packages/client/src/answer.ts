@@ -14,10 +14,12 @@ export interface Delivery {
   readonly upToDate: boolean
 }
 
-/** A well-formed answer of `changes`. */
-export type Answer =
-  | { readonly kind: 'delivery'; readonly delivery: Delivery; readonly floorMs: number }
-  | { readonly kind: 'held'; readonly floorMs: number }
+/** A well-formed answer of `changes`: nothing to deliver when it was held. */
+export interface Answer {
+  readonly delivery: Delivery | null
+  /** How long the server asked to be left alone; 0 when it did not say. */
+  readonly floorMs: number
+}
 
 /**
  * Reads an answer of `changes`; `null` when it is none. A type does not cross the network: a proxy's page, or another
@@ -25,20 +27,20 @@ export type Answer =
  */
 export function readAnswer(output: unknown, since: string): Answer | null {
   if (!isRecord(output)) return null
-  if (isRecord(output['resync'])) {
-    const { reason, from, retryAfterMs } = output['resync']
+  const { changes, cursor, hasMore, upToDate, held, resync } = output
+  if (isRecord(resync)) {
+    const { reason, from, retryAfterMs } = resync
     if (!isCursor(from) || typeof reason !== 'string') return null
     // The set of reasons is closed for one version of the wire; one that is new here asks for the same step.
     const delivery = { reason: reason as WireResyncReason, changes: [], cursor: from, hasMore: true, upToDate: false }
-    return { kind: 'delivery', delivery, floorMs: serverFloorMs(retryAfterMs) }
+    return { delivery, floorMs: serverFloorMs(retryAfterMs) }
   }
-  if (output['held'] === true) return { kind: 'held', floorMs: serverFloorMs(output['retryAfterMs']) }
-  const { changes, cursor, hasMore, upToDate } = output
+  if (held === true) return { delivery: null, floorMs: serverFloorMs(output['retryAfterMs']) }
   if (!Array.isArray(changes) || !changes.every(isChange) || !isCursor(cursor)) return null
   if (typeof hasMore !== 'boolean' || typeof upToDate !== 'boolean') return null
   // A page that promises more but stands still would be asked for without end.
   if (hasMore && cursor === since) return null
-  return { kind: 'delivery', delivery: { reason: since === 'now' ? 'start' : null, changes, cursor, hasMore, upToDate }, floorMs: 0 }
+  return { delivery: { reason: since === 'now' ? 'start' : null, changes, cursor, hasMore, upToDate }, floorMs: 0 }
 }
 
 function isChange(value: unknown): value is WireChange {

@@ -16,8 +16,8 @@ export interface SyncEnvironment {
 }
 
 /**
- * The environment of the place where the code runs: browser tab, worker, Node or server rendering. Missing globals count as
- * visible and online. Nothing is touched before it is called.
+ * The environment of the place where the code runs: browser tab, worker, Node or server rendering. Missing globals
+ * count as visible and online. Nothing is touched before it is called.
  *
  * @example Keep polling in hidden tabs:
  * createSyncClient({ trpc: trpc.sync, environment: { isVisible: () => true } })
@@ -33,15 +33,15 @@ export function defaultEnvironment(): SyncEnvironment {
     // Node 22 has a `navigator` without `onLine`: only an explicit `false` means offline.
     isOnline: () => typeof navigator === 'undefined' || navigator.onLine !== false,
     onActivity: (callback) => {
-      const sources: [Partial<EventTarget>, string][] = [
-        [globalThis, 'online'],
-        [globalThis, 'offline'],
-      ]
-      if (typeof document !== 'undefined') sources.push([document, 'visibilitychange'])
-      for (const [target, event] of sources) target.addEventListener?.(event, callback)
-      return () => {
-        for (const [target, event] of sources) target.removeEventListener?.(event, callback)
+      const page = typeof document === 'undefined' ? undefined : document
+      const listen = (change: 'addEventListener' | 'removeEventListener'): void => {
+        const ofGlobal: Partial<EventTarget> = globalThis
+        ofGlobal[change]?.('online', callback)
+        ofGlobal[change]?.('offline', callback)
+        page?.[change]('visibilitychange', callback)
       }
+      listen('addEventListener')
+      return () => listen('removeEventListener')
     },
   }
 }

@@ -8,9 +8,9 @@ import type { SyncErrorCode } from './protocol.ts'
  * | `network` | no answer arrived | tries again, back-off up to 30 s |
  * | `timeout` | no answer in time, the request was aborted | tries again, back-off up to 30 s |
  * | `unavailable` | the server answered 5xx, 408, 425 or 429 | tries again, no sooner than the server asked |
- * | `unauthorized` | the server answered 401 or 403 | tries again in growing pauses up to 60 s: sign in, or refresh the token |
- * | `rejected` | the server refused the request (another 4xx) | stops when the input is at fault, else growing pauses up to 60 s |
- * | `protocol` | the answer is not one of `changes` | tries again in growing pauses up to 60 s |
+ * | `unauthorized` | the server answered 401 or 403 | tries again in growing pauses up to 60 s; sign in |
+ * | `rejected` | the server refused the request (another 4xx) | stops if the input is at fault, else growing pauses |
+ * | `protocol` | the answer is not one of `changes`, or not JSON (a proxy's page) | tries again in pauses up to 60 s |
  * | `resyncLoop` | the server demanded a resync five times in a row | goes on in growing pauses |
  * | `listener` | a listener threw: its page comes again | tries again, back-off up to 30 s |
  * | `store` | the cursor could not be read, written or deleted | goes on from memory |
@@ -43,14 +43,21 @@ export class SyncClientError extends Error {
   readonly code: SyncClientErrorCode
   /** HTTP status of the answer, also of one call within a batch; `null` when no answer arrived. */
   readonly httpStatus: number | null
-  /** The server's own code, such as `invalidCursor`, when its error formatter passes it on (`tidemarkErrorShape`); else `null`. */
+  /**
+   * The server's own code, such as `invalidCursor`, when its error formatter passes it on (`tidemarkErrorShape`); else
+   * `null`.
+   */
   readonly serverCode: SyncErrorCode | null
 
-  constructor(code: SyncClientErrorCode, message: string, options: SyncClientErrorOptions = {}) {
-    super(message, { cause: options.cause })
+  constructor(
+    code: SyncClientErrorCode,
+    message: string,
+    { httpStatus = null, serverCode = null, cause }: SyncClientErrorOptions = {},
+  ) {
+    super(message, { cause })
     this.name = 'SyncClientError'
     this.code = code
-    this.httpStatus = options.httpStatus ?? null
-    this.serverCode = options.serverCode ?? null
+    this.httpStatus = httpStatus
+    this.serverCode = serverCode
   }
 }

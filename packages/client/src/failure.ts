@@ -20,48 +20,57 @@ const FAULTY_INPUT: ReadonlySet<unknown> = new Set<SyncErrorCode>([
   'payloadTooLarge',
 ])
 
-export function timeoutFailure(what: string): Failure {
-  return { error: new SyncClientError('timeout', `${what} did not end in time and was aborted`), next: 'backoff', floorMs: 0 }
+export function timeoutFailure(): Failure {
+  return { error: new SyncClientError('timeout', 'no answer in time'), next: 'backoff', floorMs: 0 }
 }
 
 export function protocolFailure(): Failure {
-  const message =
-    'the answer is not one of "changes": check that the path leads to a sync router, and that client and server use the same transformer'
+  const message = 'not an answer of "changes": check the path, and the transformer on both sides'
   return { error: new SyncClientError('protocol', message), next: 'growing', floorMs: 0 }
 }
 
 /**
- * Sorts what a tRPC call threw. Read by shape, since the app may bring its own links and error formatter: `data.httpStatus`,
- * else the status of the HTTP response; `data.tidemark` when the formatter passes it on.
+ * Sorts what a tRPC call threw. Read by shape, since the app may bring its own links and error formatter:
+ * `data.httpStatus`, else the status of the HTTP response; `data.tidemark` when the formatter passes it on.
  */
 export function failureOf(thrown: unknown): Failure {
   const data = member(thrown, 'data')
   const response = member(member(thrown, 'meta'), 'response')
-  const httpStatus = [member(data, 'httpStatus'), member(response, 'status')].find((status) => typeof status === 'number') ?? null
+  const httpStatus =
+    [member(data, 'httpStatus'), member(response, 'status')].find((status) => typeof status === 'number') ?? null
   const serverCode = (member(member(data, 'tidemark'), 'code') as SyncErrorCode | undefined) ?? null
-  const [code, next] = verdict(httpStatus, serverCode)
+  const [code, next] = verdict(httpStatus, serverCode, thrown)
   const message =
-    httpStatus === null ? 'no answer from the server' : `the server answered ${httpStatus}${serverCode === null ? '' : ` (${serverCode})`}`
+    httpStatus === null
+      ? 'no readable answer'
+      : `the server answered ${httpStatus}${serverCode === null ? '' : ` (${serverCode})`}`
   return {
     error: new SyncClientError(code, message, { httpStatus, serverCode, cause: thrown }),
     next,
-    floorMs: Math.max(serverFloorMs(member(data, 'retryAfterMs')), serverFloorMs(retryAfterMs(member(response, 'headers')))),
+    floorMs: Math.max(
+      serverFloorMs(member(data, 'retryAfterMs')),
+      serverFloorMs(retryAfterMs(member(response, 'headers'))),
+    ),
   }
 }
 
-function verdict(status: number | null, serverCode: SyncErrorCode | null): [SyncClientErrorCode, Failure['next']] {
+function verdict(
+  status: number | null,
+  serverCode: SyncErrorCode | null,
+  thrown: unknown,
+): [SyncClientErrorCode, Failure['next']] {
   if (FAULTY_INPUT.has(serverCode) || status === 400 || status === 422) return ['rejected', 'stop']
-  if (status === null) return ['network', 'backoff']
+  // All that tRPC tells of an answer that is not JSON, such as a proxy's page, is what the parser threw.
+  if (status === null)
+    return [member(member(thrown, 'cause'), 'name') === 'SyntaxError' ? 'protocol' : 'network', 'backoff']
   if (status === 401 || status === 403) return ['unauthorized', 'growing']
   if (status >= 500 || status === 408 || status === 425 || status === 429) return ['unavailable', 'backoff']
   return [status >= 400 ? 'rejected' : 'protocol', 'growing']
 }
 
 /** `Retry-After` in either form. A date is measured against the server's own `Date`, never the device's clock. */
-function retryAfterMs(headers: unknown): number | undefined {
-  const get = member(headers, 'get')
-  if (typeof get !== 'function') return undefined
-  const header = (name: string): string => String((get as (name: string) => unknown).call(headers, name) ?? '')
+function retryAfterMs(headers: unknown): number {
+  const header = (name: string): string => (headers as Partial<Headers> | undefined)?.get?.(name) ?? ''
   const retryAfter = header('retry-after')
   return /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.parse(header('date'))
 }

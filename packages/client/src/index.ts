@@ -1,5 +1,12 @@
 export { createSyncClient } from './create-sync-client.ts'
-export type { ChangesEvent, ResyncEvent, SyncClient, SyncClientOptions, SyncProcedures, TableNameOf } from './sync-client.ts'
+export type {
+  ChangesEvent,
+  ResyncEvent,
+  SyncClient,
+  SyncClientOptions,
+  SyncBranch,
+  TableNameOf,
+} from './sync-client.ts'
 export type { ResyncReason } from './answer.ts'
 export type { SyncSnapshot, SyncStatus } from './sync-snapshot.ts'
 
@@ -14,4 +21,11 @@ export type { SyncEnvironment } from './environment.ts'
 export { SyncClientError } from './errors.ts'
 export type { SyncClientErrorCode, SyncClientErrorOptions } from './errors.ts'
 
-export type { ChangesInput, ChangesOutput, SyncErrorCode, WireChange, WireOperation, WireResyncReason } from './protocol.ts'
+export type {
+  ChangesInput,
+  ChangesOutput,
+  SyncErrorCode,
+  WireChange,
+  WireOperation,
+  WireResyncReason,
+} from './protocol.ts'

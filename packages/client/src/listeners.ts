@@ -9,13 +9,18 @@ export class Listeners<A> {
     return () => void this.#added.delete(record)
   }
 
-  /** Calls all that are there now, at once, and waits for each to end; rejects with the first error once all have ended. */
+  /**
+   * Calls all that are there now, at once, and waits for each to end; rejects with the first error once all have ended.
+   */
   async run(argument: A): Promise<void> {
     const ends = await Promise.allSettled([...this.#added].map(async ({ call }) => void (await call(argument))))
     for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
 
-  /** Calls all that are there now; what one throws surfaces as an uncaught error and keeps none of the others from being called. */
+  /**
+   * Calls all that are there now; what one throws surfaces as an uncaught error and keeps none of the others from being
+   * called.
+   */
   notify(argument: A): void {
     for (const { call } of [...this.#added]) surfacing(() => call(argument))
   }

@@ -2,7 +2,9 @@
 export type Pause =
   /** The ordinary rhythm. */
   | { readonly kind: 'interval' }
-  /** After a fault that may pass: full jitter below a ceiling that doubles to 30 s, on top of what the server asked for. */
+  /**
+   * After a fault that may pass: full jitter below a ceiling that doubles to 30 s, on top of what the server asked for.
+   */
   | { readonly kind: 'backoff'; readonly attempt: number; readonly floorMs: number }
   /** After a fault that someone has to mend: never shorter than half its ceiling, which doubles to 60 s. */
   | { readonly kind: 'growing'; readonly attempt: number; readonly floorMs: number }
@@ -20,18 +22,13 @@ export function serverFloorMs(value: unknown): number {
   return typeof value === 'number' && value > 0 ? Math.min(value, LONGEST_MS) : 0
 }
 
-/** Length of a pause in milliseconds; `random` draws from [0, 1). Clients told the same floor still come back spread out. */
+/**
+ * Length of a pause in milliseconds; `random` draws from [0, 1). Clients told the same floor still come back spread
+ * out.
+ */
 export function pauseMs(pause: Pause, intervalMs: number, random: () => number): number {
-  switch (pause.kind) {
-    case 'interval':
-      return intervalMs * (0.9 + 0.2 * random())
-    case 'backoff':
-      return Math.max(SHORTEST_MS, pause.floorMs + random() * ceilingMs(pause.attempt, BACKOFF_CEILING_MS))
-    case 'growing':
-      return pause.floorMs + (0.5 + 0.5 * random()) * ceilingMs(pause.attempt, GROWING_CEILING_MS)
-  }
-}
-
-function ceilingMs(attempt: number, ceiling: number): number {
-  return Math.min(ceiling, BASE_MS * 2 ** (Math.max(attempt, 1) - 1))
+  if (pause.kind === 'interval') return intervalMs * (0.9 + 0.2 * random())
+  const [share, longest] = pause.kind === 'growing' ? [0.5, GROWING_CEILING_MS] : [0, BACKOFF_CEILING_MS]
+  const ceiling = Math.min(longest, BASE_MS * 2 ** (pause.attempt - 1))
+  return Math.max(SHORTEST_MS, pause.floorMs + (share + (1 - share) * random()) * ceiling)
 }

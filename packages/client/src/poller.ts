@@ -5,7 +5,15 @@ import { failureOf, protocolFailure } from './failure.ts'
 import { pauseMs } from './pause.ts'
 import { CursorKeeper } from './store/cursor-keeper.ts'
 import type { CursorStore } from './store/cursor-store.ts'
-import { initialState, type Activity, type SyncEffect, type SyncEvent, type SyncState } from './sync-model.ts'
+import {
+  initialState,
+  isRunning,
+  type Activity,
+  type SyncEffect,
+  type SyncEvent,
+  type SyncState,
+  type Touched,
+} from './sync-model.ts'
 import { IDLE, snapshotOf, type SyncSnapshot } from './sync-snapshot.ts'
 import { transition } from './sync-state.ts'
 
@@ -19,11 +27,18 @@ export interface PollerOptions {
   readonly timeoutMs: number
   readonly request: (since: string, signal: AbortSignal) => Promise<unknown>
   readonly deliver: (delivery: Delivery, signal: AbortSignal) => Promise<void>
-  readonly onVersions: (touched: (SyncEffect & { type: 'raiseVersions' })['touched']) => void
+  readonly onVersions: (touched: Touched) => void
   readonly onError: (error: SyncClientError) => void
   /** Called after each event that changed the snapshot or the versions. */
   readonly onChange: () => void
 }
+
+/** Longer than the turn of the event loop in which a batching link collects calls. */
+const BATCH_TURN_MS = 20
+
+/** What an effect reports when it has ended, before it is stamped with its run. */
+type Report = Stampless<Extract<SyncEvent, { readonly run: number }>>
+type Stampless<E> = E extends unknown ? Omit<E, 'run'> : never
 
 /** Carries out what `sync-state.ts` decides: this is all the input and output of the loop. */
 export class Poller {
@@ -38,15 +53,13 @@ export class Poller {
   #cancelTimer: (() => void) | null = null
   #unwatch: (() => void) | null = null
   #deliveries: Promise<void> = Promise.resolve()
+  #turn: Promise<void> = Promise.resolve()
 
   constructor(options: PollerOptions) {
     this.#options = options
     this.#entry = options.entry
     this.#state = initialState(options.since)
-    this.#keeper = new CursorKeeper(options.store, {
-      onSaved: () => this.#dispatch({ type: 'stored' }),
-      onFailed: (error) => this.#dispatch({ type: 'storeFailed', error }),
-    })
+    this.#keeper = new CursorKeeper(options.store, (error) => this.#dispatch({ type: 'stored', error }))
   }
 
   get snapshot(): SyncSnapshot {
@@ -69,17 +82,25 @@ export class Poller {
     this.#dispatch({ type: 'poll' })
   }
 
-  /** Goes on with another entry of the store. */
+  /** Goes on with another entry of the store; the same one changes nothing. */
   switchTo(entry: string): void {
+    if (entry === this.#entry) return
     this.#entry = entry
-    this.#dispatch({ type: 'forget' })
+    this.#forget()
   }
 
   /** Goes on without the cursor, here and in the store. */
   async forget(): Promise<void> {
     const deleted = this.#keeper.delete(this.#entry)
-    this.#dispatch({ type: 'forget' })
+    this.#forget()
     await deleted
+  }
+
+  #forget(): void {
+    // A batching link sends a call that was aborted along with later ones of the same turn, by then with the next
+    // identity's token. Nothing of the former may leave so: the turn has to pass first.
+    this.#turn = new Promise((resolve) => void this.#options.environment.setTimer(resolve, BATCH_TURN_MS))
+    this.#dispatch({ type: 'forget' })
   }
 
   /** Events that come while one is handled (a callback that calls `stop()`) wait for their turn. */
@@ -88,32 +109,37 @@ export class Poller {
     if (this.#dispatching) return
     this.#dispatching = true
     let changed = false
-    for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
-      const { state, effects } = transition(this.#state, next)
-      this.#state = state
-      for (const effect of effects) this.#perform(effect)
-      changed ||= effects.some((effect) => effect.type === 'raiseVersions')
+    try {
+      for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
+        const { state, effects } = transition(this.#state, next)
+        const snapshot = snapshotOf(state, this.#snapshot)
+        changed ||= snapshot !== this.#snapshot || effects.some((effect) => effect.type === 'raiseVersions')
+        this.#state = state
+        this.#snapshot = snapshot
+        for (const effect of effects) this.#perform(effect)
+      }
+    } finally {
+      this.#dispatching = false
     }
-    this.#dispatching = false
     this.#watchWhileRunning()
-    const snapshot = snapshotOf(this.#state, this.#snapshot)
-    changed ||= snapshot !== this.#snapshot
-    this.#snapshot = snapshot
     if (changed) this.#options.onChange()
   }
 
   #perform(effect: SyncEffect): void {
+    const { environment, intervalMs, timeoutMs } = this.#options
     switch (effect.type) {
       case 'load':
-        return this.#launch(effect.run, this.#options.timeoutMs, async () => await this.#load(effect.run))
+        return this.#launch(effect.run, timeoutMs, () => this.#load())
       case 'request':
-        return this.#launch(effect.run, this.#options.timeoutMs, async (signal) => await this.#request(effect.run, effect.since, signal))
+        return this.#launch(effect.run, timeoutMs, (signal) => this.#request(effect.since, signal))
       case 'deliver':
-        return this.#launch(effect.run, null, async (signal) => await this.#deliver(effect.run, effect.delivery, signal))
-      case 'wait': {
-        const { intervalMs, environment } = this.#options
-        return this.#launch(effect.run, pauseMs(effect.pause, intervalMs, () => environment.random()), null)
-      }
+        return this.#launch(effect.run, null, (signal) => this.#deliver(effect.delivery, signal))
+      case 'wait':
+        return this.#launch(
+          effect.run,
+          pauseMs(effect.pause, intervalMs, () => environment.random()),
+          null,
+        )
       case 'cancel':
         return this.#cancel()
       case 'save':
@@ -126,7 +152,7 @@ export class Poller {
   }
 
   /** Ends what runs, then starts a timer, or work, or work with a time limit; both report under `run`. */
-  #launch(run: number, timerMs: number | null, work: ((signal: AbortSignal) => Promise<SyncEvent>) | null): void {
+  #launch(run: number, timerMs: number | null, work: ((signal: AbortSignal) => Promise<Report>) | null): void {
     this.#cancel()
     if (timerMs !== null) {
       this.#cancelTimer = this.#options.environment.setTimer(() => this.#dispatch({ type: 'timer', run }), timerMs)
@@ -134,10 +160,10 @@ export class Poller {
     if (work === null) return
     const abort = new AbortController()
     this.#abort = abort
-    void work(abort.signal).then((event) => {
+    void work(abort.signal).then((report) => {
       // What ended by itself is not aborted afterwards: a listener may have passed its signal on.
       if (this.#abort === abort) this.#abort = null
-      this.#dispatch(event)
+      this.#dispatch({ ...report, run })
     })
   }
 
@@ -148,34 +174,36 @@ export class Poller {
     this.#abort = null
   }
 
-  async #load(run: number): Promise<SyncEvent> {
+  async #load(): Promise<Report> {
     try {
-      return { type: 'loaded', run, cursor: await this.#keeper.load(this.#entry) }
+      await this.#turn
+      return { type: 'loaded', cursor: await this.#keeper.load(this.#entry), error: null }
     } catch (error) {
-      return { type: 'loadFailed', run, error: error as SyncClientError }
+      return { type: 'loaded', cursor: null, error: error as SyncClientError }
     }
   }
 
-  async #request(run: number, since: string, signal: AbortSignal): Promise<SyncEvent> {
+  async #request(since: string, signal: AbortSignal): Promise<Report> {
     try {
       const answer = readAnswer(await this.#options.request(since, signal), since)
-      return answer === null ? { type: 'requestFailed', run, failure: protocolFailure() } : { type: 'answered', run, answer }
+      return answer === null ? { type: 'requestFailed', failure: protocolFailure() } : { type: 'answered', answer }
     } catch (thrown) {
-      return { type: 'requestFailed', run, failure: failureOf(thrown) }
+      return { type: 'requestFailed', failure: failureOf(thrown) }
     }
   }
 
-  async #deliver(run: number, delivery: Delivery, signal: AbortSignal): Promise<SyncEvent> {
+  async #deliver(delivery: Delivery, signal: AbortSignal): Promise<Report> {
     // An aborted delivery may still be ending: its listeners must not meet the next one.
-    const before = this.#deliveries
-    const own = before.then(async () => signal.aborted || (await this.#options.deliver(delivery, signal)))
+    const own = this.#deliveries.then(async () => signal.aborted || (await this.#options.deliver(delivery, signal)))
     this.#deliveries = own.then(ignore, ignore)
     try {
       await own
-      return { type: 'delivered', run }
+      return { type: 'delivered' }
     } catch (cause) {
-      const error = new SyncClientError('listener', 'a listener threw; its page will come again', { cause })
-      return { type: 'deliveryFailed', run, error }
+      return {
+        type: 'deliveryFailed',
+        error: new SyncClientError('listener', 'a listener threw; its page comes again', { cause }),
+      }
     }
   }
 
@@ -187,7 +215,7 @@ export class Poller {
 
   /** Listens to the environment only while there is a loop, so that a stopped client holds nothing alive. */
   #watchWhileRunning(): void {
-    const running = this.#state.phase.kind !== 'idle' && this.#state.phase.kind !== 'failed'
+    const running = isRunning(this.#state)
     if (running === (this.#unwatch !== null)) return
     this.#unwatch?.()
     this.#unwatch = running

@@ -1,4 +1,5 @@
-// The only door to the wire's types. They are inlined into the built declarations: installing the client brings no server package.
+// The only door to the wire's types. They are inlined into the built declarations: installing the client brings no
+// server package.
 export type {
   ChangesInput,
   ChangesOutput,

@@ -15,18 +15,25 @@ export type Phase =
   | { readonly kind: 'requesting'; readonly again: boolean }
   /** The listeners run. The cursor moves when they are done, not before. */
   | { readonly kind: 'delivering'; readonly delivery: Delivery; readonly again: boolean }
-  /** Only while active. `byServer`: nothing but time ends the pause. `pending`: a resync to be delivered after it. */
-  | { readonly kind: 'waiting'; readonly why: 'interval' | 'retry' | 'byServer'; readonly pending: Delivery | null }
-  /** Hidden or offline. `byServer`: a pause the server asked for still runs. */
-  | { readonly kind: 'paused'; readonly byServer: boolean; readonly pending: Delivery | null }
+  /**
+   * Pauses. `byServer`: only time ends it. `inactive`: only the return of the page or the network ends it; it has no
+   * timer. `pending`: a resync to be delivered afterwards.
+   */
+  | {
+      readonly kind: 'waiting'
+      readonly why: 'interval' | 'retry' | 'byServer' | 'inactive'
+      readonly pending: Delivery | null
+    }
   /** Stopped by an error that only a person can mend. */
   | { readonly kind: 'failed' }
 
 export interface SyncState {
   readonly phase: Phase
-  /** Number of the latest effect that reports back; whatever reports under another number comes too late and is dropped. */
+  /**
+   * Number of the latest effect that reports back; whatever reports under another number comes too late and is dropped.
+   */
   readonly run: number
-  /** Where to begin without a cursor. */
+  /** Where to begin without a cursor: `now`, `start`, or a cursor until the first `forget`. */
   readonly since: string
   /** The last cursor whose delivery ended well, exactly as the server gave it. */
   readonly cursor: string | null
@@ -43,7 +50,7 @@ export interface SyncState {
   readonly storeError: SyncClientError | null
   /** Tables touched since versions were raised last. */
   readonly touched: Touched
-  /** Deliveries since versions were raised last. */
+  /** Deliveries since `touched` was empty. */
   readonly unraised: number
 }
 
@@ -55,8 +62,13 @@ export type SyncEvent =
   | { readonly type: 'stop' }
   /** Another identity, or the same one without its past: the cursor in memory is void. */
   | { readonly type: 'forget' }
-  | { readonly type: 'loaded'; readonly run: number; readonly cursor: string | null }
-  | { readonly type: 'loadFailed'; readonly run: number; readonly error: SyncClientError }
+  /** The store was read; `error` when it could not be. */
+  | {
+      readonly type: 'loaded'
+      readonly run: number
+      readonly cursor: string | null
+      readonly error: SyncClientError | null
+    }
   | { readonly type: 'answered'; readonly run: number; readonly answer: Answer }
   | { readonly type: 'requestFailed'; readonly run: number; readonly failure: Failure }
   | { readonly type: 'delivered'; readonly run: number }
@@ -64,8 +76,8 @@ export type SyncEvent =
   | { readonly type: 'timer'; readonly run: number }
   | { readonly type: 'activity'; readonly activity: Activity }
   | { readonly type: 'poll' }
-  | { readonly type: 'stored' }
-  | { readonly type: 'storeFailed'; readonly error: SyncClientError }
+  /** The store was written; `error` when it could not be. */
+  | { readonly type: 'stored'; readonly error: SyncClientError | null }
 
 /** Each effect with a `run` replaces, and so aborts, the one before it; `cancel` only aborts. */
 export type SyncEffect =
@@ -100,4 +112,9 @@ export function initialState(since: string): SyncState {
     touched: NOTHING,
     unraised: 0,
   }
+}
+
+/** Whether there is a loop at all. */
+export function isRunning({ phase }: SyncState): boolean {
+  return phase.kind !== 'idle' && phase.kind !== 'failed'
 }

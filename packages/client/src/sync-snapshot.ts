@@ -15,14 +15,14 @@ import type { SyncState } from './sync-model.ts'
  * `storeError` is set in any status while the cursor cannot be kept in the store: following goes on from memory.
  */
 export type SyncSnapshot =
-  | { readonly status: 'idle' | 'connecting' | 'upToDate' | 'behind'; readonly error: null; readonly storeError: SyncClientError | null }
-  | {
-      readonly status: 'paused'
-      readonly reason: 'hidden' | 'offline'
-      readonly error: null
-      readonly storeError: SyncClientError | null
-    }
-  | { readonly status: 'retrying' | 'failed'; readonly error: SyncClientError; readonly storeError: SyncClientError | null }
+  | Snapshot<'idle' | 'connecting' | 'upToDate' | 'behind', null>
+  | (Snapshot<'paused', null> & { readonly reason: 'hidden' | 'offline' })
+  | Snapshot<'retrying' | 'failed', SyncClientError>
+
+/** One member for each status: the compiler tells them apart only so. */
+type Snapshot<S extends string, E> = S extends unknown
+  ? { readonly status: S; readonly error: E; readonly storeError: SyncClientError | null }
+  : never
 
 /** Any of the statuses of {@link SyncSnapshot}. */
 export type SyncStatus = SyncSnapshot['status']
@@ -33,17 +33,14 @@ export const IDLE: SyncSnapshot = { status: 'idle', error: null, storeError: nul
 /** The snapshot of a state: `previous` itself when nothing in it differs. */
 export function snapshotOf(state: SyncState, previous: SyncSnapshot): SyncSnapshot {
   const next = describe(state)
-  const same =
-    next.status === previous.status &&
-    next.error === previous.error &&
-    next.storeError === previous.storeError &&
-    (next.status !== 'paused' || previous.status !== 'paused' || next.reason === previous.reason)
-  return same ? previous : next
+  // Snapshots of one status have the same members, and all of them are compared by identity.
+  const names = Object.keys(next) as (keyof SyncSnapshot)[]
+  return names.every((name) => next[name] === previous[name]) ? previous : next
 }
 
 function describe({ phase, activity, error, storeError, progress }: SyncState): SyncSnapshot {
-  if (phase.kind === 'idle') return { status: 'idle', error: null, storeError }
-  if (phase.kind === 'paused' && activity !== 'active') return { status: 'paused', reason: activity, error: null, storeError }
+  if (phase.kind === 'waiting' && activity !== 'active')
+    return { status: 'paused', reason: activity, error: null, storeError }
   if (error !== null) return { status: phase.kind === 'failed' ? 'failed' : 'retrying', error, storeError }
-  return { status: progress === 'none' ? 'connecting' : progress, error: null, storeError }
+  return { status: phase.kind === 'idle' ? 'idle' : progress === 'none' ? 'connecting' : progress, error, storeError }
 }

@@ -4,11 +4,14 @@ import type { ChangesEvent, ResyncEvent, SyncClient } from '../sync-client.ts'
 /** Options of {@link useChanges}. */
 export interface UseChangesOptions<T extends string> {
   /** Only changes of these tables. Default: all that the client follows. */
-  readonly tables?: readonly T[]
-  /** Called with each page that holds changes of these tables. Awaited, and called again if it throws, as by {@link SyncClient}. */
-  readonly onChanges: (event: ChangesEvent<T>) => void | Promise<void>
+  readonly tables?: readonly T[] | undefined
+  /**
+   * Called with each page that holds changes of these tables. Awaited, and called again if it throws, as by {@link
+   * SyncClient}.
+   */
+  readonly onChanges: (event: ChangesEvent<T>) => unknown
   /** Called when everything read before may be old. */
-  readonly onResync?: (event: ResyncEvent) => void | Promise<void>
+  readonly onResync?: ((event: ResyncEvent) => unknown) | undefined
 }
 
 /**
@@ -18,7 +21,10 @@ export interface UseChangesOptions<T extends string> {
  * @example
  * useChanges(sync, { tables: ['notes'], onChanges: ({ changes }) => highlight(changes.map((change) => change.key)) })
  */
-export function useChanges<T extends string, const S extends NoInfer<T> = T>(sync: SyncClient<T>, options: UseChangesOptions<S>): void {
+export function useChanges<T extends string, const S extends NoInfer<T> = T>(
+  sync: SyncClient<T>,
+  options: UseChangesOptions<S>,
+): void {
   const latest = useRef(options)
   // Before the subscribing effect, so that it never meets callbacks of an older render.
   useEffect(() => {

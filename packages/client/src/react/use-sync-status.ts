@@ -14,7 +14,10 @@ export function useSyncStatus(sync: Pick<SyncClient<never>, 'subscribe' | 'retai
 }
 
 /** Subscribing keeps the client going: one effect, so the two cannot come apart. Made anew only for another client. */
-export function useFollowing({ subscribe, retain }: Pick<SyncClient<never>, 'subscribe' | 'retain'>): (listener: () => void) => () => void {
+export function useFollowing({
+  subscribe,
+  retain,
+}: Pick<SyncClient<never>, 'subscribe' | 'retain'>): (listener: () => void) => () => void {
   return useCallback(
     (listener) => {
       const unsubscribe = subscribe(listener)

@@ -1,30 +1,25 @@
 import { SyncClientError } from '../errors.ts'
 import type { CursorStore } from './cursor-store.ts'
 
-export interface CursorKeeperOptions {
-  readonly onSaved: () => void
-  readonly onFailed: (error: SyncClientError) => void
-}
-
 /**
- * Writes behind the loop, in order: a slow store delays no request, and of several cursors that wait for it only the last is
- * written. Every cursor given to `save` has been delivered, so an older one in the store only repeats changes.
+ * Writes behind the loop, in order: a slow store delays no request, and of several cursors that wait for it only the
+ * last is written. Every cursor given to `save` has been delivered, so an older one in the store only repeats changes.
  */
 export class CursorKeeper {
   readonly #store: CursorStore
-  readonly #options: CursorKeeperOptions
+  readonly #onWritten: (error: SyncClientError | null) => void
   readonly #unsaved = new Map<string, string>()
   #writes: Promise<void> = Promise.resolve()
 
-  constructor(store: CursorStore, options: CursorKeeperOptions) {
+  constructor(store: CursorStore, onWritten: (error: SyncClientError | null) => void) {
     this.#store = store
-    this.#options = options
+    this.#onWritten = onWritten
   }
 
   /** The cursor as the store has it once everything before is written. Rejects with a {@link SyncClientError}. */
   async load(entry: string): Promise<string | null> {
     await this.#writes
-    return await attempt('read', async () => (await this.#store.get(entry)) || null)
+    return (await attempt('read', () => this.#store.get(entry))) || null
   }
 
   save(entry: string, cursor: string): void {
@@ -34,9 +29,8 @@ export class CursorKeeper {
 
   /** Rejects with a {@link SyncClientError} when the cursor may still be there. */
   delete(entry: string): Promise<void> {
-    this.#unsaved.delete(entry)
-    const deleted = this.#writes.then(() => attempt('deleted', async () => await this.#store.delete(entry)))
-    this.#writes = deleted.catch(this.#options.onFailed)
+    const deleted = this.#writes.then(() => attempt('deleted', () => this.#store.delete(entry)))
+    this.#writes = deleted.catch(this.#onWritten)
     return deleted
   }
 
@@ -44,19 +38,14 @@ export class CursorKeeper {
     const cursor = this.#unsaved.get(entry)
     if (cursor === undefined) return
     this.#unsaved.delete(entry)
-    try {
-      await attempt('written', async () => await this.#store.set(entry, cursor))
-      this.#options.onSaved()
-    } catch (error) {
-      this.#options.onFailed(error as SyncClientError)
-    }
+    await attempt('written', () => this.#store.set(entry, cursor)).then(() => this.#onWritten(null), this.#onWritten)
   }
 }
 
-async function attempt<R>(what: string, work: () => Promise<R>): Promise<R> {
+async function attempt<R>(what: string, work: () => R | Promise<R>): Promise<R> {
   try {
     return await work()
   } catch (cause) {
-    throw new SyncClientError('store', `the cursor could not be ${what}; following goes on from memory`, { cause })
+    throw new SyncClientError('store', `the cursor could not be ${what}`, { cause })
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps cursors beyond one page view. `entry` names the identity and the tables that a cursor belongs to: cursors of two
- * entries are never mixed. Any method may be asynchronous and may throw: the client shows it (`storeError`) and goes on from
- * memory.
+ * Keeps cursors beyond one page view. `entry` names the identity and the tables that a cursor belongs to: cursors of
+ * two entries are never mixed. Any method may be asynchronous and may throw: the client shows it (`storeError`) and
+ * goes on from memory.
  */
 export interface CursorStore {
   /** The cursor, or `null` (or `undefined`) when there is none. */

@@ -15,13 +15,16 @@ export interface WebStorageStoreOptions {
 /**
  * A store on `localStorage` or `sessionStorage`.
  *
- * Choose the one that lives as long as what your listeners keep: `localStorage` beside rows that survive a reload. When only
- * queries are refetched, a page that starts anew reads everything anew, and no store is needed at all.
+ * Choose the one that lives as long as what your listeners keep: `localStorage` beside rows that survive a reload. When
+ * only queries are refetched, a page that starts anew reads everything anew, and no store is needed at all.
  *
  * @param storage The storage, or a function that gives it: browsers that forbid storage throw when it is merely named.
  * @example webStorageStore(() => localStorage)
  */
-export function webStorageStore(storage: WebStorageLike | (() => WebStorageLike), options: WebStorageStoreOptions = {}): CursorStore {
+export function webStorageStore(
+  storage: WebStorageLike | (() => WebStorageLike),
+  options: WebStorageStoreOptions = {},
+): CursorStore {
   const { prefix = 'tidemark:' } = options
   const place = typeof storage === 'function' ? storage : (): WebStorageLike => storage
   return {

@@ -5,7 +5,9 @@ interface FakeTimer {
   readonly callback: () => void
 }
 
-/** Time that moves only when told to, jitter that is always the same, and a page that is hidden or offline on demand. */
+/**
+ * Time that moves only when told to, jitter that is always the same, and a page that is hidden or offline on demand.
+ */
 export class FakeEnvironment implements SyncEnvironment {
   /** What `random()` draws. */
   draw = 0.5

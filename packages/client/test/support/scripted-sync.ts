@@ -51,7 +51,11 @@ export function change(table: Table, key: string): WireChange<Table> {
 }
 
 /** A page that ends at `cursor`; up to date unless it has more. */
-export function page(cursor: string, changes: readonly WireChange<Table>[] = [], hasMore = false): ChangesOutput<Table> {
+export function page(
+  cursor: string,
+  changes: readonly WireChange<Table>[] = [],
+  hasMore = false,
+): ChangesOutput<Table> {
   return { changes, cursor, hasMore, upToDate: !hasMore }
 }
 
