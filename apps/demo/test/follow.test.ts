@@ -4,9 +4,6 @@ import { startTestDemo } from './support/demo.ts'
 import { openDesk } from './support/desk.ts'
 import { openSql } from './support/sql.ts'
 
-const ROTTERDAM = 2747891
-const LYON = 2996944
-
 test('a shipment booked at one desk shows at another desk of the company, which reads its list anew', async () => {
   await using database = await createTestDatabase()
   await using demo = await startTestDemo(database.url)
@@ -15,8 +12,8 @@ test('a shipment booked at one desk shows at another desk of the company, which 
   const before = there.sync.version('shipments')
 
   const { id } = await here.trpc.shipments.create.mutate({
-    originId: ROTTERDAM,
-    destinationId: LYON,
+    originId: await here.cityId('Rotterdam'),
+    destinationId: await here.cityId('Lyon'),
     cargo: '  Tulips ',
     weightKg: 12,
   })
@@ -53,8 +50,8 @@ test('a shipment goes its way step by step, and no other way', async () => {
   await using demo = await startTestDemo(database.url)
   using desk = await openDesk(demo.url, 'harbour-dale')
   const { id } = await desk.trpc.shipments.create.mutate({
-    originId: ROTTERDAM,
-    destinationId: LYON,
+    originId: await desk.cityId('Rotterdam'),
+    destinationId: await desk.cityId('Lyon'),
     cargo: 'Tea',
     weightKg: 1,
   })
@@ -77,13 +74,15 @@ test('writes by plain SQL from another connection come in: insert, update, and d
   await using demo = await startTestDemo(database.url)
   await using sql = await openSql(database.url)
   using desk = await openDesk(demo.url, 'harbour-dale')
+  const rotterdam = await desk.cityId('Rotterdam')
+  const lyon = await desk.cityId('Lyon')
 
   await sql.run('begin')
   await sql.run(`update shipments set cargo = 'Nobody hears of this'`)
   await sql.run('rollback')
   const rows = await sql.run<{ id: string }>(
     `insert into shipments (company_id, origin_id, destination_id, cargo, weight_kg)
-     select 'harbour-dale', ${ROTTERDAM}, ${LYON}, 'Bulk ' || n, n from generate_series(1, 3) n returning id::text`,
+     select 'harbour-dale', ${rotterdam}, ${lyon}, 'Bulk ' || n, n from generate_series(1, 3) n returning id::text`,
   )
   const [first, second] = rows.map(({ id }) => id)
   await sql.run(`update shipments set status = 'cancelled' where id = $1`, [first])
@@ -135,10 +134,11 @@ test('a city renamed by SQL reaches every company, and their lists show the new 
   using harbour = await openDesk(demo.url, 'harbour-dale')
   using altiplano = await openDesk(demo.url, 'altiplano')
 
-  await sql.run(`update cities set name = 'Rotterdam Europoort' where id = ${ROTTERDAM}`)
+  const rotterdam = await harbour.cityId('Rotterdam')
+  await sql.run(`update cities set name = 'Rotterdam Europoort' where id = ${rotterdam}`)
   for (const desk of [harbour, altiplano]) {
     const change = await desk.until(({ table }) => table === 'cities')
-    expect(change).toMatchObject({ key: String(ROTTERDAM), operation: 'update', global: true })
+    expect(change).toMatchObject({ key: String(rotterdam), operation: 'update', global: true })
   }
   const { shipments } = await harbour.trpc.shipments.list.query({})
   expect(shipments.find(({ cargo }) => cargo === 'Tulip bulbs')?.origin).toEqual({
@@ -151,13 +151,14 @@ test('what cannot be booked is refused in words a person can use', async () => {
   await using database = await createTestDatabase()
   await using demo = await startTestDemo(database.url)
   using desk = await openDesk(demo.url, 'harbour-dale')
-  const good = { originId: ROTTERDAM, destinationId: LYON, cargo: 'Tea', weightKg: 1 }
+  const rotterdam = await desk.cityId('Rotterdam')
+  const good = { originId: rotterdam, destinationId: await desk.cityId('Lyon'), cargo: 'Tea', weightKg: 1 }
   const cases = [
     [{ ...good, cargo: '   ' }, '"cargo": say what is sent'],
     [{ ...good, weightKg: 0 }, '"weightKg": a whole number of kilograms from 1 to 100,000'],
     [{ ...good, weightKg: 1.5 }, '"weightKg": a whole number of kilograms from 1 to 100,000'],
-    [{ ...good, originId: 1 }, 'origin and destination must be cities of the list'],
-    [{ ...good, destinationId: ROTTERDAM }, 'origin and destination must be different cities'],
+    [{ ...good, originId: 138_399 }, 'origin and destination must be cities of the list'],
+    [{ ...good, destinationId: rotterdam }, 'origin and destination must be different cities'],
   ] as const
   for (const [input, message] of cases) {
     await expect(desk.trpc.shipments.create.mutate(input)).rejects.toMatchObject({

@@ -161,12 +161,14 @@ test('writes by plain SQL appear by themselves: rows, notes in an open list, and
   await tab.getByRole('button', { name: 'Delivered 2' }).waitFor()
   await rows(tab).filter({ hasText: 'Steel coil' }).waitFor({ state: 'detached' })
 
-  await sql.run(`update cities set name = 'Santiago de Nueva Extremadura' where id = 3871336`)
+  const [city] = await sql.run<{ id: number }>(
+    `update cities set name = 'Santiago de Nueva Extremadura' where name = 'Santiago' and country = 'CL' returning id`,
+  )
   await rows(other).filter({ hasText: 'Santiago de Nueva Extremadura' }).waitFor()
   await tab
     .getByRole('log')
     .getByRole('listitem')
-    .filter({ hasText: 'City 3871336 changed' })
+    .filter({ hasText: `City ${city?.id} changed` })
     .getByText('everyone')
     .waitFor()
   expect(faults).toEqual([])

@@ -9,6 +9,9 @@ test.each([
   ['Ærøskøbing', 'aeroskobing'],
   ['Gießen', 'giessen'],
   ["'Ali Sabieh", 'ali sabieh'],
+  ['Al ‘Ulayb', 'al ulayb'],
+  ['Għajnsielem', 'ghajnsielem'],
+  ['Heydərabad', 'heydarabad'],
   ['Diyarbakır', 'diyarbakir'],
 ])('the plain name of %s is %s', (name, plain) => {
   expect(plainName(name)).toBe(plain)

@@ -77,11 +77,12 @@ test('a company hears of its own changes and of the global ones, and of nothing 
   using harbour = await openDesk(demo.url, 'harbour-dale')
   using altiplano = await openDesk(demo.url, 'altiplano')
 
+  const city = await harbour.cityId('Rotterdam')
   const [theirs] = await sql.run<{ id: string }>(
     `update shipments set weight_kg = weight_kg + 1 where id = (select max(id) from shipments where company_id = 'harbour-dale') returning id::text`,
   )
   await sql.run(`insert into notes (company_id, shipment_id, body) values ('harbour-dale', $1, 'hello')`, [theirs?.id])
-  await sql.run(`update cities set population = population + 1 where id = 2747891`)
+  await sql.run(`update cities set population = population + 1 where id = ${city}`)
   const [ours] = await sql.run<{ id: string }>(
     `update shipments set weight_kg = weight_kg + 1 where id = (select max(id) from shipments where company_id = 'altiplano') returning id::text`,
   )
@@ -89,13 +90,13 @@ test('a company hears of its own changes and of the global ones, and of nothing 
   // Changes come in the order of their commits: once the last is there, nothing before it is still to come.
   await altiplano.until(({ table, key }) => table === 'shipments' && key === ours?.id)
   expect(altiplano.changes.map(({ table, key, operation, global }) => ({ table, key, operation, global }))).toEqual([
-    { table: 'cities', key: '2747891', operation: 'update', global: true },
+    { table: 'cities', key: String(city), operation: 'update', global: true },
     { table: 'shipments', key: ours?.id, operation: 'update', global: false },
   ])
   await harbour.until(({ table }) => table === 'cities')
   expect(harbour.changes.map(({ table, key }) => [table, key])).toEqual([
     ['shipments', theirs?.id],
     ['notes', expect.any(String)],
-    ['cities', '2747891'],
+    ['cities', String(city)],
   ])
 })

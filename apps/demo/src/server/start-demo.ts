@@ -60,7 +60,9 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
 
     onStep('tables')
     const feed = createDemoFeed(database.db)
-    const preparation = await prepareDatabase(database.db, feed, { cities: options.cities, signal })
+    const { cities } = options
+    const { dataFolder } = database
+    const preparation = await prepareDatabase(database.db, feed, { cities, dataFolder, signal })
     signal.throwIfAborted()
 
     const tokens = createTokens(options.secret ?? randomBytes(32), now)

@@ -10,6 +10,8 @@ export interface TestDesk extends Api, Disposable {
   readonly changes: readonly WireChange<Table>[]
   /** Polls at once, and waits until a change has come in. */
   until(isWanted: (change: WireChange<Table>) => boolean): Promise<WireChange<Table>>
+  /** Id of the largest city of a name, found as the form finds it. */
+  cityId(name: string): Promise<number>
   /** Waits until a table's version is at least `version`, which says that its rows are to be read anew. */
   untilVersion(table: Table, version: number): Promise<void>
 }
@@ -50,6 +52,11 @@ export async function openDesk(origin: string, company: CompanyId): Promise<Test
         if (found !== undefined) return found
         await untilHappened()
       }
+    },
+    cityId: async (name) => {
+      const [city] = await api.trpc.cities.search.query({ text: name })
+      if (city?.name !== name) throw new Error(`the search does not find ${name}`)
+      return city.id
     },
     untilVersion: async (table, version) => {
       while (api.sync.version(table) < version) await untilHappened()

@@ -3,23 +3,37 @@ import { shipmentStatuses } from '../../shared/shipment-status.ts'
 import { DemoError } from '../demo-error.ts'
 import type { Database } from './database.ts'
 
-const MARK = 'Tidemark demo: freight dispatch'
+const NAME = 'Tidemark demo: freight dispatch'
+/**
+ * The comment on each table. The layout's number goes up with every change of the tables and of the city list's version: a city's id is its
+ * position in that list.
+ */
+const MARK = `${NAME}, layout 2`
 const tables = ['cities', 'shipments', 'notes'] as const
 
 /**
  * Creates the app's tables unless they are there.
  *
- * @throws {DemoError} when a table of that name exists and is not the demo's: a database given by `DATABASE_URL` may be somebody's.
+ * @param dataFolder where the database's data lies, when that is a folder of the demo's.
+ * @throws {DemoError} when a table of that name exists and is not the demo's (a database given by `DATABASE_URL` may be somebody's), or is
+ * that of a demo with another layout.
  */
-export async function createTables(db: Kysely<Database>): Promise<void> {
+export async function createTables(db: Kysely<Database>, dataFolder: string | null): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await lockSetup(trx)
     const present = await presentTables(trx)
-    const foreign = present.find(({ mark }) => mark !== MARK)
+    const foreign = present.find(({ mark }) => mark?.startsWith(NAME) !== true)
     if (foreign !== undefined) {
       throw new DemoError(
         `The database already has a table "${foreign.name}" that is not the demo's. Name an empty database in DATABASE_URL, or unset it.`,
       )
+    }
+    if (present.some(({ mark }) => mark !== MARK)) {
+      const remedy =
+        dataFolder === null
+          ? `Drop its tables (drop table ${tables.toReversed().join(', ')})`
+          : `Remove the folder ${dataFolder}`
+      throw new DemoError(`The data is that of another version of the demo. ${remedy}, then start again.`)
     }
     if (present.length === tables.length) return
     for (const statement of statements) await statement.execute(trx)
@@ -29,7 +43,7 @@ export async function createTables(db: Kysely<Database>): Promise<void> {
 
 /** Held to the end of the transaction, so that two demos that start on one database do not set it up twice. */
 export async function lockSetup(trx: Transaction<Database>): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${MARK}, 0))`.execute(trx)
+  await sql`select pg_advisory_xact_lock(hashtextextended(${NAME}, 0))`.execute(trx)
 }
 
 async function presentTables(trx: Transaction<Database>): Promise<readonly { name: string; mark: string | null }[]> {

@@ -8,13 +8,16 @@ const letters: Readonly<Record<string, string>> = {
   ð: 'd',
   ł: 'l',
   ı: 'i',
+  ħ: 'h',
+  ə: 'a',
+  ǝ: 'a',
 }
 
 /** A name as people type it: lower case, without accents. `'São Paulo'` becomes `'sao paulo'`. */
 export function plainName(name: string): string {
   return name
     .normalize('NFD')
-    .replaceAll(/[\p{M}'’ʻʼ]/gu, '')
+    .replaceAll(/[\p{M}'‘’”ʻʼ]/gu, '')
     .toLowerCase()
-    .replaceAll(/[æœøßþđðłı]/g, (letter) => letters[letter] ?? letter)
+    .replaceAll(/[æœøßþđðłıħəǝ]/g, (letter) => letters[letter] ?? letter)
 }

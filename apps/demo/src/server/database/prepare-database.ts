@@ -17,15 +17,15 @@ export interface Preparation {
  * Brings a database to what the demo needs: tables, feed, and, only the first time, cities and samples. All of these are
  * written in one transaction, so a start that is cut short leaves nothing half done.
  *
- * The feed is installed before the first row is written: all 135,233 cities go through it.
+ * The feed is installed before the first row is written: all 138,398 cities go through it.
  */
 export async function prepareDatabase(
   db: Kysely<Database>,
   feed: DemoFeed,
-  options: { readonly cities: CityCount; readonly signal: AbortSignal },
+  options: { readonly cities: CityCount; readonly dataFolder: string | null; readonly signal: AbortSignal },
 ): Promise<Preparation> {
-  const { cities, signal } = options
-  await createTables(db)
+  const { cities, dataFolder, signal } = options
+  await createTables(db, dataFolder)
   signal.throwIfAborted()
   await feed.migrate()
   signal.throwIfAborted()

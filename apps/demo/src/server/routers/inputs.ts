@@ -8,5 +8,5 @@ export function wholeNumber(error: string, least: number, most: number) {
   return z.int({ error }).min(least, { error }).max(most, { error })
 }
 
-/** A GeoNames id. */
+/** A key of `cities`. */
 export const cityId = wholeNumber('choose a city of the list', 1, 2_147_483_647)
