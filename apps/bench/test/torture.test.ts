@@ -1,0 +1,34 @@
+import { createTestDatabase } from '@tidemark/local-postgres/testing'
+import { expect, test } from 'vitest'
+import { runTorture } from '../src/torture/run-torture.ts'
+
+/** Catching up takes as long as a busy machine needs. */
+const TIMEOUT_MS = 180_000
+
+test('ten seconds of torture lose, repeat and disorder nothing', { timeout: TIMEOUT_MS }, async () => {
+  await using database = await createTestDatabase()
+  // Another seed each time; a failure prints it with everything else the run found.
+  const seed = 1 + Math.floor(Math.random() * 2 ** 31)
+  const report = await runTorture({ url: database.url, seconds: 10, seed })
+  expect(report.violations, JSON.stringify(report)).toEqual([])
+  expect(report).toMatchObject({
+    missed: 0,
+    repeated: 0,
+    outOfOrder: 0,
+    foreign: 0,
+    wrong: 0,
+    uncaptured: 0,
+    unexplained: 0,
+    replicaFaults: 0,
+    cutFaults: 0,
+  })
+  expect(report.chainsComplete).toBe(report.chains)
+})
+
+test('the same torture finds what "id > cursor" loses', { timeout: TIMEOUT_MS }, async () => {
+  await using database = await createTestDatabase()
+  const report = await runTorture({ url: database.url, seconds: 4, seed: 7, flaw: 'id-only' })
+  expect(report.missed).toBeGreaterThan(0)
+  expect(report.replicaFaults).toBeGreaterThan(0)
+  expect(report.violations).toContain(`missed: ${report.missed}`)
+})
