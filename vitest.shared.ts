@@ -9,8 +9,6 @@ export interface ProjectOptions {
   readonly name: string
   /** Whether its tests use the run's Postgres server (`inject('pgUrl')`). Default: false. */
   readonly database?: boolean
-  /** Default: `node`. */
-  readonly environment?: 'node' | 'jsdom' | 'happy-dom'
 }
 
 /**
@@ -20,7 +18,7 @@ export interface ProjectOptions {
  * which need programs from the system, and of projects with a database all other files once more on the system's
  * Postgres, except `*.pglite.test.ts`. Type tests are `*.test-d.ts`; the compiler checks them (`pnpm typecheck`).
  */
-export function projectConfig({ name, database = false, environment = 'node' }: ProjectOptions): ViteUserConfig {
+export function projectConfig({ name, database = false }: ProjectOptions): ViteUserConfig {
   const systems = process.env['TIDEMARK_SUITE'] === 'systems'
   const ordinary = ['test/**/*.test.{ts,tsx}']
   const needingSystem = ['test/**/*.systems.test.{ts,tsx}']
@@ -29,7 +27,6 @@ export function projectConfig({ name, database = false, environment = 'node' }: 
     ssr: { resolve: { conditions: CONDITIONS } },
     test: {
       name,
-      environment,
       include: systems && !database ? needingSystem : ordinary,
       exclude: ['**/node_modules/**', '**/dist/**', ...(systems ? ['**/*.pglite.test.{ts,tsx}'] : needingSystem)],
       globalSetup: database

@@ -15,8 +15,8 @@ import { capture, root, tool } from './lib/process.mjs'
 
 const packages = readdirSync(join(root, 'packages')).map((name) => ({ name, folder: join(root, 'packages', name) }))
 const temp = mkdtempSync(join(tmpdir(), 'tidemark-packages-'))
-let passed = 0
-let failed = 0
+/** @type {{ status: 'passed' | 'failed', fullName: string }[]} */
+const results = []
 
 try {
   const built = await check('build', () =>
@@ -46,10 +46,15 @@ try {
   rmSync(temp, { recursive: true, force: true })
 }
 
+// In the shape of vitest's report, so that there is one way to count.
+const failed = results.filter(({ status }) => status === 'failed').length
+const report = {
+  testResults: [{ name: 'packages', status: failed === 0 ? 'passed' : 'failed', assertionResults: results }],
+}
 mkdirSync(join(root, '.local', 'reports'), { recursive: true })
-writeFileSync(join(root, '.local', 'reports', 'packages.json'), JSON.stringify({ passed, failed }))
-console.log(`\nPackage checks: ${passed} passed, ${failed} failed`)
-if (failed > 0 || passed === 0) process.exitCode = 1
+writeFileSync(join(root, '.local', 'reports', 'packages.json'), JSON.stringify(report))
+console.log(`\nPackage checks: ${results.length - failed} passed, ${failed} failed`)
+if (failed > 0) process.exitCode = 1
 
 /**
  * @param {string} title
@@ -58,8 +63,7 @@ if (failed > 0 || passed === 0) process.exitCode = 1
  */
 async function check(title, run) {
   const problem = await run().catch((error) => String(error instanceof Error ? (error.stack ?? error.message) : error))
-  if (problem === undefined) passed += 1
-  else failed += 1
+  results.push({ status: problem === undefined ? 'passed' : 'failed', fullName: title })
   console.log(`${problem === undefined ? 'ok  ' : 'FAIL'} ${title}`)
   if (problem !== undefined) console.log(problem.replaceAll(/^/gm, '       '))
   return problem === undefined

@@ -1,5 +1,5 @@
 // @ts-check
-// What needs programs of the system: `pnpm test:systems [file or name …]`. A missing program is a failure.
+// What needs programs of the system: `pnpm test:systems [arguments of vitest]`. A missing program is a failure.
 import { missingPrograms } from './lib/programs.mjs'
 import { printTotals, runVitest } from './lib/vitest.mjs'
 

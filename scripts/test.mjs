@@ -1,5 +1,5 @@
 // @ts-check
-// Everything npm alone can bring: `pnpm test [file or name …]`.
+// Everything npm alone can bring: `pnpm test [arguments of vitest]`.
 import { findFiles } from './lib/files.mjs'
 import { printTotals, runVitest } from './lib/vitest.mjs'
 

@@ -1,5 +1,4 @@
 import { createFeed } from '@tidemark/core'
-import type { Feed } from '@tidemark/core'
 import { Kysely, PostgresDialect } from 'kysely'
 import type { Generated } from 'kysely'
 import pg from 'pg'
@@ -20,8 +19,6 @@ export const feed = createFeed({
     currency: { tenant: null, key: 'code' },
   },
 })
-
-feed satisfies Feed<Database, unknown>
 
 // @ts-expect-error there is no such table
 createFeed({ db, tables: { task: { tenant: 'tenant_id', key: 'id' } } })

@@ -1,8 +1,8 @@
 // @ts-check
 import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { tsImport } from 'tsx/esm/api'
 
 /**
  * @typedef {Record<string, string | Record<string, string>>} Exports
@@ -69,7 +69,6 @@ function nameOf(entry) {
  */
 async function buildEntries(folder) {
   // tsx runs the configuration file; this Node may not know TypeScript.
-  const { tsImport } = await import(pathToFileURL(createRequire(import.meta.url).resolve('tsx/esm/api')).href)
   const { default: config } = await tsImport(pathToFileURL(join(folder, 'tsdown.config.ts')).href, import.meta.url)
   return config.entry
 }

@@ -114,6 +114,12 @@ describe('a clear error', () => {
     ])
   })
 
+  it('for a port where another server answers, which would have let us in', async () => {
+    await using other = await startLocalPostgres({ initdbArgs: ['--auth=trust'] })
+    const { port } = other
+    expect(await codeOf(startLocalPostgres({ port }))).toEqual(['PORT_IN_USE', expect.stringContaining(String(port))])
+  })
+
   it('for a folder that holds something else, which stays as it is', async () => {
     await writeFile(join(folder, 'letter.txt'), 'dear')
     expect(await codeOf(startLocalPostgres({ dataDir: folder }))).toEqual([

@@ -13,6 +13,7 @@ interface PlanNode {
   readonly 'Relation Name'?: string
   readonly 'Index Name'?: string
   readonly 'Actual Rows': number
+  readonly 'Total Cost': number
   readonly 'Shared Hit Blocks': number
   readonly 'Shared Read Blocks': number
   readonly Plans?: readonly PlanNode[]
@@ -142,5 +143,7 @@ describe.each(['custom', 'generic'])('in a %s plan', (mode) => {
         expect(below.every((name) => name === 'log_xid_tenant')).toBe(true)
       }
       expect(buffers(plan)).toBeLessThan(4000)
+      // Far from where Postgres would compile the statement first (jit_above_cost is 100,000).
+      expect(plan['Total Cost']).toBeLessThan(50_000)
     })
   })

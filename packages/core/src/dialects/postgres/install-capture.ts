@@ -66,7 +66,7 @@ export async function installCapture(
 }
 
 /** Appends a table-level entry that every audience of the table reads. */
-export async function announceTable(trx: AnyTransaction, schema: string, number: number): Promise<void> {
+async function announceTable(trx: AnyTransaction, schema: string, number: number): Promise<void> {
   await run(trx, `insert into ${identifier(schema)}.log (tbl, op, n) values ($1::int4, 'i', 1)`, [number])
 }
 
