@@ -39,7 +39,7 @@ export class InvalidCursorError extends TidemarkError {
   readonly category = 'input'
   readonly field = 'since'
   constructor() {
-    super('"since": not a cursor of this feed; pass a cursor exactly as it was returned, or \'start\' or \'now\'')
+    super("\"since\": not a cursor of this feed; pass a cursor exactly as it was returned, or 'start' or 'now'")
   }
 }
 
@@ -178,7 +178,10 @@ export class LockTimeoutError extends TidemarkError {
   override readonly retryable = true
   readonly table: string
   constructor(table: string, options?: ErrorOptions) {
-    super(`table "${table}": its lock was not granted in time; end long transactions on it or raise lockTimeoutMs`, options)
+    super(
+      `table "${table}": its lock was not granted in time; end long transactions on it or raise lockTimeoutMs`,
+      options,
+    )
     this.table = table
   }
 }

@@ -85,7 +85,8 @@ export function createFeed<DB, const TT extends TableDeclarations<DB, N>, N exte
   requireName('schema', schema, MAX_SCHEMA_BYTES)
   const captureRole = options.captureRole ?? `${schema}_capture`
   requireName('captureRole', captureRole, 63)
-  if (tenancy !== 'required' && tenancy !== 'none') throw new InvalidInputError('tenancy', "must be 'required' or 'none'")
+  if (tenancy !== 'required' && tenancy !== 'none')
+    throw new InvalidInputError('tenancy', "must be 'required' or 'none'")
   const tables = normaliseDeclarations(options.tables, tenancy)
 
   const internals = createInternals({ db, schema, captureRole, tenancy, tables }, postgres)

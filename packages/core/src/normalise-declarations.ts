@@ -9,7 +9,8 @@ interface LooseDeclaration {
 
 /** Checks the declarations at run time, for callers the compiler did not check, and brings them to one shape. */
 export function normaliseDeclarations(tables: unknown, tenancy: Tenancy): ReadonlyMap<string, DeclaredTable> {
-  if (typeof tables !== 'object' || tables === null || Array.isArray(tables)) throw new InvalidInputError('tables', 'must be an object of declarations by table name')
+  if (typeof tables !== 'object' || tables === null || Array.isArray(tables))
+    throw new InvalidInputError('tables', 'must be an object of declarations by table name')
   const normalised = new Map<string, DeclaredTable>()
   for (const [name, declaration] of Object.entries(tables as Record<string, LooseDeclaration | undefined>)) {
     if (declaration === undefined) continue
@@ -18,10 +19,12 @@ export function normaliseDeclarations(tables: unknown, tenancy: Tenancy): Readon
     if (parts.length > 2 || parts.some((part) => !isName(part))) {
       throw new InvalidInputError(field, 'must be "table" or "schema.table"')
     }
-    if (typeof declaration !== 'object' || declaration === null) throw new InvalidInputError(field, 'must be an object with key and tenant')
+    if (typeof declaration !== 'object' || declaration === null)
+      throw new InvalidInputError(field, 'must be an object with key and tenant')
     const { key, tenant, scopes = [] } = declaration
     const keys = typeof key === 'string' ? [key] : key
-    if (!isNameList(keys) || keys.length === 0) throw new InvalidInputError(`${field}.key`, 'must be a column name or a list of column names')
+    if (!isNameList(keys) || keys.length === 0)
+      throw new InvalidInputError(`${field}.key`, 'must be a column name or a list of column names')
     if (!isNameList(scopes)) throw new InvalidInputError(`${field}.scopes`, 'must be a list of column names')
     normalised.set(name, { name, key: [...keys], tenant: tenantColumn(tenant, tenancy, field), scopes: [...scopes] })
   }
@@ -31,7 +34,8 @@ export function normaliseDeclarations(tables: unknown, tenancy: Tenancy): Readon
 
 function tenantColumn(tenant: unknown, tenancy: Tenancy, field: string): string | null {
   if (tenancy === 'none') {
-    if (tenant !== undefined && tenant !== null) throw new InvalidInputError(`${field}.tenant`, 'must be left out in a feed with tenancy: \'none\'')
+    if (tenant !== undefined && tenant !== null)
+      throw new InvalidInputError(`${field}.tenant`, "must be left out in a feed with tenancy: 'none'")
     return null
   }
   if (tenant === null || isName(tenant)) return tenant

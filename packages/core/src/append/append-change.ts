@@ -34,7 +34,13 @@ export async function appendChange<DB, TT, T extends FeedTable<DB, TT>>(
     throw new InvalidInputError('operation', "must be 'create', 'update', 'delete' or 'invalidate'")
   }
   if ((operation === 'invalidate') !== (request.keys === undefined)) {
-    throw new InvalidInputError('keys', "must be given, unless the operation is 'invalidate', which speaks of the whole table")
+    throw new InvalidInputError(
+      'keys',
+      "must be given, unless the operation is 'invalidate', which speaks of the whole table",
+    )
   }
-  return appendExplicit(feed, transaction, audience, [{ entry: request as LooseEntry, operation, field: '' }], { reason: null, actor: null })
+  return appendExplicit(feed, transaction, audience, [{ entry: request as LooseEntry, operation, field: '' }], {
+    reason: null,
+    actor: null,
+  })
 }

@@ -43,19 +43,34 @@ export async function appendExplicit<DB, TT>(
   if (transaction?.isTransaction !== true) {
     throw new InvalidInputError('transaction', 'must be the transaction of the write, from db.transaction()')
   }
-  const catalogue = await internals.currentCatalogue(asked.map(({ entry }) => entry.table), transaction)
-  const tenant = audience.kind === 'tenant' ? await internals.canonicalTenant(catalogue, audience.tenant, transaction) : null
+  const catalogue = await internals.currentCatalogue(
+    asked.map(({ entry }) => entry.table),
+    transaction,
+  )
+  const tenant =
+    audience.kind === 'tenant' ? await internals.canonicalTenant(catalogue, audience.tenant, transaction) : null
   let keyCount = 0
   const entries = asked.map(({ entry, operation, field }): ExplicitEntry => {
     const at = (name: string): string => (field === '' ? name : `${field}.${name}`)
     const table = installedTable(internals.setup.tables, catalogue.byName, entry.table, at('table'))
     const keys = entry.keys === undefined ? null : keysOf(table, entry.keys, at('keys'))
     keyCount += keys?.length ?? 0
-    if (keyCount > MAX_KEYS) throw new InvalidInputError(at('keys'), `at most ${MAX_KEYS} keys in one call; announce the whole table instead`)
+    if (keyCount > MAX_KEYS)
+      throw new InvalidInputError(at('keys'), `at most ${MAX_KEYS} keys in one call; announce the whole table instead`)
     if (keys !== null && table.tenant !== null && tenant === null) {
-      throw new InvalidInputError(at('keys'), 'rows of a tenant table belong to a tenant: use tenant(id), or leave keys out to announce the whole table')
+      throw new InvalidInputError(
+        at('keys'),
+        'rows of a tenant table belong to a tenant: use tenant(id), or leave keys out to announce the whole table',
+      )
     }
-    return { table, operation, tenant: table.tenant === null ? null : tenant, keys, scopes: scopesOf(table, entry, at('scopes')), field: at('keys') }
+    return {
+      table,
+      operation,
+      tenant: table.tenant === null ? null : tenant,
+      keys,
+      scopes: scopesOf(table, entry, at('scopes')),
+      field: at('keys'),
+    }
   })
   const { tx, changes } = await internals.dialect.append(internals.setup, transaction, entries, note)
   return { token: `${catalogue.epoch}.${tx}`, tables: [...new Set(entries.map(({ table }) => table.name))], changes }
@@ -85,14 +100,18 @@ function installedTable(
 }
 
 function keysOf(table: InstalledTable, keys: readonly unknown[], field: string): string[][] {
-  if (!Array.isArray(keys) || keys.length === 0) throw new InvalidInputError(field, 'must be a list of at least one key, or be left out for the whole table')
+  if (!Array.isArray(keys) || keys.length === 0)
+    throw new InvalidInputError(field, 'must be a list of at least one key, or be left out for the whole table')
   return keys.map((key, i) => keyParts(table.key, key, `${field}[${i}]`))
 }
 
 function scopesOf(table: InstalledTable, entry: LooseEntry, field: string): (string | null)[] | null {
   if (entry.scopes === undefined) {
     if (table.scopes.length === 0 || entry.keys === undefined) return null
-    throw new InvalidInputError(field, 'is required with keys, because the table declares scopes: give each scope column\'s value')
+    throw new InvalidInputError(
+      field,
+      "is required with keys, because the table declares scopes: give each scope column's value",
+    )
   }
   const given: unknown = entry.scopes
   if (!isPlainObject(given)) throw new InvalidInputError(field, 'must be an object of values by scope column')
@@ -100,7 +119,11 @@ function scopesOf(table: InstalledTable, entry: LooseEntry, field: string): (str
   if (unknown !== undefined) throw new InvalidInputError(`${field}.${unknown}`, 'is no scope column of the table')
   return table.scopes.map((c: CataloguedColumn) => {
     const value = given[c.name]
-    if (value === undefined) throw new InvalidInputError(`${field}.${c.name}`, 'is missing: give every scope column, null where the row has none')
+    if (value === undefined)
+      throw new InvalidInputError(
+        `${field}.${c.name}`,
+        'is missing: give every scope column, null where the row has none',
+      )
     return value === null ? null : valueText(value, c, `${field}.${c.name}`)
   })
 }

@@ -11,9 +11,13 @@ export function keyParts(columns: readonly CataloguedColumn[], key: unknown, fie
     const value = isPlainObject(key) ? key[only.name] : key
     return [valueText(value, only, field)]
   }
-  const parts = typeof key === 'string' ? parseCompositeText(key) : isPlainObject(key) ? columns.map((c) => key[c.name]) : null
+  const parts =
+    typeof key === 'string' ? parseCompositeText(key) : isPlainObject(key) ? columns.map((c) => key[c.name]) : null
   if (parts === null || parts.length !== columns.length) {
-    throw new InvalidInputError(field, `must be an object of ${columns.map((c) => `"${c.name}"`).join(', ')}, or a canonical key text`)
+    throw new InvalidInputError(
+      field,
+      `must be an object of ${columns.map((c) => `"${c.name}"`).join(', ')}, or a canonical key text`,
+    )
   }
   return columns.map((c, i) => valueText(parts[i], c, `${field}.${c.name}`))
 }
@@ -37,7 +41,8 @@ export function valueText(value: unknown, { kind }: CataloguedColumn, field: str
       throw new InvalidInputError(field, 'must be a safe integer; pass other numbers as text')
     case 'object':
       if (value instanceof Date && kind === 'timestamptz' && !Number.isNaN(value.getTime())) return value.toISOString()
-      if (value instanceof Date) throw new InvalidInputError(field, 'a Date has no one meaning here: pass text as Postgres prints it')
+      if (value instanceof Date)
+        throw new InvalidInputError(field, 'a Date has no one meaning here: pass text as Postgres prints it')
       if (value instanceof Uint8Array && kind === 'bytea') return `\\x${Buffer.from(value).toString('hex')}`
       throw new InvalidInputError(field, 'must be a value of the key column')
     default:
@@ -56,5 +61,11 @@ function parseCompositeText(text: string): unknown[] | null {
 
 /** An object of named values, as JSON knows it. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !(value instanceof Date) && !(value instanceof Uint8Array) && !Array.isArray(value)
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !(value instanceof Date) &&
+    !(value instanceof Uint8Array) &&
+    !Array.isArray(value)
+  )
 }

@@ -56,7 +56,8 @@ export function encodeCursor({ epoch, audience, cursor }: CursorEnvelope): strin
 
 /** Reads a cursor's text. Never throws. */
 export function decodeCursor(text: string): DecodedCursor {
-  if (text.length === 0 || text.length > MAX_CURSOR_LENGTH || !/^[A-Za-z0-9_-]+$/.test(text)) return { kind: 'malformed' }
+  if (text.length === 0 || text.length > MAX_CURSOR_LENGTH || !/^[A-Za-z0-9_-]+$/.test(text))
+    return { kind: 'malformed' }
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length < 1 + EPOCH_BYTES + AUDIENCE_BYTES) return { kind: 'malformed' }
   if (bytes[0] !== CURSOR_FORMAT) return { kind: 'foreign-format' }

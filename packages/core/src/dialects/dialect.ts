@@ -92,7 +92,11 @@ export interface ExplicitEntry {
 export interface Dialect {
   migrate(setup: FeedSetup, options: MigrateOptions): Promise<MigrateReport>
   verify(setup: FeedSetup): Promise<readonly Finding[]>
-  untrack(setup: FeedSetup, table: string, options: Pick<MigrateOptions, 'lockTimeoutMs' | 'lockAttempts'>): Promise<void>
+  untrack(
+    setup: FeedSetup,
+    table: string,
+    options: Pick<MigrateOptions, 'lockTimeoutMs' | 'lockAttempts'>,
+  ): Promise<void>
   loadCatalogue(setup: FeedSetup): Promise<Catalogue>
   currentEpoch(setup: FeedSetup): Promise<string>
   /** Brings a tenant value to canonical text. Throws `InvalidTenantError` when it cannot be one. */
@@ -103,5 +107,10 @@ export interface Dialect {
   /** Whether transaction id `xid` lies in the future of this server's history. Uses a transaction of its own. */
   isAhead(setup: FeedSetup, xid: bigint): Promise<boolean>
   /** Appends entries in the caller's transaction; returns its id and how many keys were appended. */
-  append(setup: FeedSetup, trx: AnyTransaction, entries: readonly ExplicitEntry[], note: { reason: string | null; actor: string | null }): Promise<{ tx: string; changes: number }>
+  append(
+    setup: FeedSetup,
+    trx: AnyTransaction,
+    entries: readonly ExplicitEntry[],
+    note: { reason: string | null; actor: string | null },
+  ): Promise<{ tx: string; changes: number }>
 }

@@ -34,7 +34,8 @@ export function createInternals(setup: FeedSetup, dialect: Dialect): FeedInterna
     catalogue: async (within) => loaded ?? reload(within),
     currentCatalogue: async (tables, within) => {
       const known = loaded
-      if (known === null || tables.some((name) => setup.tables.has(name) && !known.byName.has(name))) return reload(within)
+      if (known === null || tables.some((name) => setup.tables.has(name) && !known.byName.has(name)))
+        return reload(within)
       return (await dialect.currentEpoch(on(within))) === known.epoch ? known : reload(within)
     },
     canonicalTenant: async ({ tenantType }, value, within) => {

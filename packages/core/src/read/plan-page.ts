@@ -56,7 +56,12 @@ export interface PlannedChange {
 export type PagePlan =
   | { readonly kind: 'held' }
   | { readonly kind: 'pruned' }
-  | { readonly kind: 'page'; readonly changes: readonly PlannedChange[]; readonly cursor: Cursor; readonly hasMore: boolean }
+  | {
+      readonly kind: 'page'
+      readonly changes: readonly PlannedChange[]
+      readonly cursor: Cursor
+      readonly hasMore: boolean
+    }
 
 /** Plans the page that follows `cursor`: at most `limit` changes, and the cursor behind them. */
 export function planPage(cursor: Cursor, view: PageView, limit: number): PagePlan {

@@ -5,10 +5,25 @@ import { audienceHash, decodeCursor, encodeCursor } from '../cursor/codec.ts'
 import { baseSnapshot, type Cursor } from '../cursor/cursor.ts'
 import type { FeedTable } from '../declaration.ts'
 import type { AnyTransaction, Catalogue, PageRead, ReadAudience } from '../dialects/dialect.ts'
-import { InvalidCursorError, InvalidInputError, IsolationLevelError, NotMigratedError, StandbyError, UnknownTableError, WritingTransactionError } from '../errors.ts'
+import {
+  InvalidCursorError,
+  InvalidInputError,
+  IsolationLevelError,
+  NotMigratedError,
+  StandbyError,
+  UnknownTableError,
+  WritingTransactionError,
+} from '../errors.ts'
 import type { Feed } from '../feed.ts'
 import { type FeedInternals, internalsOf } from '../internal/internals.ts'
-import { headCursor, oldestCursor, type OperationCode, type PagePlan, type PlannedChange, planPage } from './plan-page.ts'
+import {
+  headCursor,
+  oldestCursor,
+  type OperationCode,
+  type PagePlan,
+  type PlannedChange,
+  planPage,
+} from './plan-page.ts'
 
 /** Request of {@link readChanges}. */
 export interface ReadChangesRequest<DB, T extends string> {
@@ -68,7 +83,8 @@ export async function readChanges<DB, TT, T extends FeedTable<DB, TT> = FeedTabl
   const result =
     (await readOnce(internals, await internals.catalogue(transaction), audience, checked, transaction)) ??
     (await readOnce(internals, await internals.reload(transaction), audience, checked, transaction))
-  if (result === null) throw new NotMigratedError('the feed, or the capture of a table that is asked for, is not installed')
+  if (result === null)
+    throw new NotMigratedError('the feed, or the capture of a table that is asked for, is not installed')
   return result as ReadResult<T>
 }
 
@@ -78,8 +94,13 @@ interface CheckedRequest {
   readonly limit: number
 }
 
-function checkRequest(internals: FeedInternals, audience: Audience, request: Omit<ReadChangesRequest<never, string>, 'transaction'>): CheckedRequest {
-  if (!isAudience(audience)) throw new InvalidInputError('audience', 'must be made by tenant(), allTenants() or be globalOnly')
+function checkRequest(
+  internals: FeedInternals,
+  audience: Audience,
+  request: Omit<ReadChangesRequest<never, string>, 'transaction'>,
+): CheckedRequest {
+  if (!isAudience(audience))
+    throw new InvalidInputError('audience', 'must be made by tenant(), allTenants() or be globalOnly')
   if (internals.setup.tenancy === 'none' && audience.kind === 'tenant') {
     throw new InvalidInputError('audience', "a feed with tenancy: 'none' has no tenants; use globalOnly")
   }
@@ -115,7 +136,11 @@ async function readOnce(
     numbers.push(installed.number)
   }
   const whose = await resolveAudience(internals, catalogue, audience, transaction)
-  const reader: Reader = { catalogue, whose, hash: audienceHash(whose.kind, whose.kind === 'tenant' ? whose.tenant : null) }
+  const reader: Reader = {
+    catalogue,
+    whose,
+    hash: audienceHash(whose.kind, whose.kind === 'tenant' ? whose.tenant : null),
+  }
   const given = typeof request.since === 'object' ? decodeCursor(request.since.text) : null
   if (given?.kind === 'malformed') throw new InvalidCursorError()
 
@@ -134,7 +159,12 @@ async function readOnce(
       return answer(reader, first, planPage(mine.cursor, first.view, request.limit))
     }
     if (request.since === 'now') {
-      return { changes: [], cursor: cursorText(reader, first.epoch, headCursor(first.view)), hasMore: false, upToDate: true }
+      return {
+        changes: [],
+        cursor: cursorText(reader, first.epoch, headCursor(first.view)),
+        hasMore: false,
+        upToDate: true,
+      }
     }
     if (first.view.floor.id > 0n) return resync(reader, first, 'pruned')
     const oldest = oldestCursor(first.view)
@@ -202,7 +232,12 @@ function answer(reader: Reader, read: PageRead, plan: PagePlan): ReadResult | 'c
   }
 }
 
-const operations: Readonly<Record<OperationCode, Operation>> = { c: 'create', u: 'update', d: 'delete', i: 'invalidate' }
+const operations: Readonly<Record<OperationCode, Operation>> = {
+  c: 'create',
+  u: 'update',
+  d: 'delete',
+  i: 'invalidate',
+}
 
 function change(catalogue: Catalogue, { entry, ordinal, key }: PlannedChange): Change {
   const table = catalogue.byNumber.get(entry.table)

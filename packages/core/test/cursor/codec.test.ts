@@ -1,11 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { audienceHash, type CursorEnvelope, decodeCursor, encodeCursor, MAX_CURSOR_LENGTH } from '../../src/cursor/codec.ts'
+import {
+  audienceHash,
+  type CursorEnvelope,
+  decodeCursor,
+  encodeCursor,
+  MAX_CURSOR_LENGTH,
+} from '../../src/cursor/codec.ts'
 import type { Snapshot } from '../../src/cursor/snapshot.ts'
 
 const value = fc.bigInt(0n, (1n << 62n) - 1n)
 const snapshot = fc
-  .record({ xmax: fc.bigInt(1_000n, 1n << 40n), below: fc.uniqueArray(fc.bigInt(1n, 900n), { maxLength: 40 }), extra: fc.option(fc.bigInt(0n, 5_000n)) })
+  .record({
+    xmax: fc.bigInt(1_000n, 1n << 40n),
+    below: fc.uniqueArray(fc.bigInt(1n, 900n), { maxLength: 40 }),
+    extra: fc.option(fc.bigInt(0n, 5_000n)),
+  })
   .map(({ xmax, below, extra }): Snapshot => {
     const xip = below.map((distance) => xmax - distance).toSorted((a, b) => (a < b ? -1 : 1))
     return { xmin: xip[0] ?? xmax, xmax, xip, next: extra === null ? null : xmax + extra }
@@ -14,13 +24,23 @@ const part = fc.nat(1_000_000)
 const envelope: fc.Arbitrary<CursorEnvelope> = fc.record({
   epoch: fc.stringMatching(/^[0-9a-f]{12}$/),
   audience: fc.stringMatching(/^[0-9a-f]{8}$/),
-  cursor: fc.record({ hw: value, part, snap: snapshot, drain: fc.option(fc.record({ to: snapshot, after: value, part })) }),
+  cursor: fc.record({
+    hw: value,
+    part,
+    snap: snapshot,
+    drain: fc.option(fc.record({ to: snapshot, after: value, part })),
+  }),
 })
 
 const usual: CursorEnvelope = {
   epoch: '0123456789ab',
   audience: audienceHash('tenant', 'acme'),
-  cursor: { hw: 48_000_000_000n, part: 0, snap: { xmin: 7_000_000_000n, xmax: 7_000_000_003n, xip: [7_000_000_000n, 7_000_000_001n], next: 7_000_000_004n }, drain: null },
+  cursor: {
+    hw: 48_000_000_000n,
+    part: 0,
+    snap: { xmin: 7_000_000_000n, xmax: 7_000_000_003n, xip: [7_000_000_000n, 7_000_000_001n], next: 7_000_000_004n },
+    drain: null,
+  },
 }
 
 describe('cursor text', () => {
@@ -60,11 +80,40 @@ describe('cursor text', () => {
     ['cut off', encodeCursor(usual).slice(0, -2)],
     ['with a tail', `${encodeCursor(usual)}AA`],
     ['too long', 'A'.repeat(MAX_CURSOR_LENGTH + 1)],
-    ['an over-long integer', Buffer.from([1, ...new Array(10).fill(0), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]).toString('base64url')],
-    ['an integer with a needless byte', Buffer.from([1, ...new Array(10).fill(0), 0x81, 0x00, 0, 5, 0, 0, 0]).toString('base64url')],
-    ['a high-water mark beyond any id', Buffer.from([1, ...new Array(10).fill(0), ...new Array(8).fill(0xff), 0x7f, 0, 5, 0, 0, 0]).toString('base64url')],
-    ['more transactions than a server can have', Buffer.from([1, ...new Array(10).fill(0), 1, 0, 5, 0, 0, 0xff, 0xff, 0x7f]).toString('base64url')],
-    ['an open transaction at xmax', Buffer.from([1, ...new Array(10).fill(0), 1, 0, 5, 0, 0, 1, 0]).toString('base64url')],
+    [
+      'an over-long integer',
+      Buffer.from([
+        1,
+        ...new Array(10).fill(0),
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+        0xff,
+      ]).toString('base64url'),
+    ],
+    [
+      'an integer with a needless byte',
+      Buffer.from([1, ...new Array(10).fill(0), 0x81, 0x00, 0, 5, 0, 0, 0]).toString('base64url'),
+    ],
+    [
+      'a high-water mark beyond any id',
+      Buffer.from([1, ...new Array(10).fill(0), ...new Array(8).fill(0xff), 0x7f, 0, 5, 0, 0, 0]).toString('base64url'),
+    ],
+    [
+      'more transactions than a server can have',
+      Buffer.from([1, ...new Array(10).fill(0), 1, 0, 5, 0, 0, 0xff, 0xff, 0x7f]).toString('base64url'),
+    ],
+    [
+      'an open transaction at xmax',
+      Buffer.from([1, ...new Array(10).fill(0), 1, 0, 5, 0, 0, 1, 0]).toString('base64url'),
+    ],
   ])('refuses a text that is %s', (_, text) => {
     expect(decodeCursor(text)).toEqual({ kind: 'malformed' })
   })
@@ -78,7 +127,13 @@ describe('cursor text', () => {
 
 describe('audience hash', () => {
   it('tells kinds and tenants apart', () => {
-    const all = [audienceHash('tenant', 'a'), audienceHash('tenant', ''), audienceHash('tenant', 'b'), audienceHash('global', null), audienceHash('all', null)]
+    const all = [
+      audienceHash('tenant', 'a'),
+      audienceHash('tenant', ''),
+      audienceHash('tenant', 'b'),
+      audienceHash('global', null),
+      audienceHash('all', null),
+    ]
     expect(new Set(all).size).toBe(all.length)
   })
 })

@@ -46,6 +46,10 @@ describe('unsettledIn', () => {
   })
 
   it('keeps a wide gap as a range', () => {
-    expect(unsettledIn({ xmin: 5n, xmax: 7n, xip: [5n], next: 10_000n })).toEqual({ list: [5n], from: 7n, below: 10_000n })
+    expect(unsettledIn({ xmin: 5n, xmax: 7n, xip: [5n], next: 10_000n })).toEqual({
+      list: [5n],
+      from: 7n,
+      below: 10_000n,
+    })
   })
 })

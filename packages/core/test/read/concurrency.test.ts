@@ -123,7 +123,12 @@ describe('many stragglers', () => {
       if (i < 3) await at.run(`insert into item values (${next++}, 'acme')`)
       if (!got.hasMore) break
     }
-    expect(seen.toSorted((a, b) => Number(a) - Number(b))).toEqual([...Array.from({ length: 13 }, (_, i) => String(i + 1)), '101', '102', '103'])
+    expect(seen.toSorted((a, b) => Number(a) - Number(b))).toEqual([
+      ...Array.from({ length: 13 }, (_, i) => String(i + 1)),
+      '101',
+      '102',
+      '103',
+    ])
   })
 
   it('are drained to the moment the drain began, also when cut inside entries of both halves', async () => {

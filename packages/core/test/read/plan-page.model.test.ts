@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Cursor } from '../../src/cursor/cursor.ts'
 import { settled, type Snapshot, unsettledIn } from '../../src/cursor/snapshot.ts'
-import { type EntryList, headCursor, type LogEntry, oldestCursor, type PageView, planPage } from '../../src/read/plan-page.ts'
+import {
+  type EntryList,
+  headCursor,
+  type LogEntry,
+  oldestCursor,
+  type PageView,
+  planPage,
+} from '../../src/read/plan-page.ts'
 
 // The production planner over a simulated log: transactions begin, append, end in any order, readers read in between with tiny pages.
 // At the end each reader must have been given every committed key exactly once, and "up to date" must have been a cut each time.
@@ -26,7 +33,17 @@ class Database {
   append(which: number, table: number, keys: number): void {
     const tx = this.open[which % Math.max(1, this.open.length)]
     const id = this.#nextId
-    tx?.entries.push({ id: this.#nextId++, tx: tx.xid, table, op: 'u', tenant: null, at: '', from: 0, count: keys, keys: Array.from({ length: keys }, (_, i) => `${id}.${i}`) })
+    tx?.entries.push({
+      id: this.#nextId++,
+      tx: tx.xid,
+      table,
+      op: 'u',
+      tenant: null,
+      at: '',
+      from: 0,
+      count: keys,
+      keys: Array.from({ length: keys }, (_, i) => `${id}.${i}`),
+    })
   }
 
   end(which: number, commit: boolean): void {
@@ -39,7 +56,10 @@ class Database {
 
   snapshot(): Snapshot {
     const xmax = this.#completed + 1n
-    const xip = this.open.map((tx) => tx.xid).filter((x) => x < xmax).toSorted((a, b) => Number(a - b))
+    const xip = this.open
+      .map((tx) => tx.xid)
+      .filter((x) => x < xmax)
+      .toSorted((a, b) => Number(a - b))
     return { xmin: xip[0] ?? xmax, xmax, xip, next: this.#nextXid }
   }
 
@@ -63,12 +83,24 @@ class Database {
     if (cursor === null) return { ...base, stragglers: none, fresh: none }
     const { hw, part, snap, drain } = cursor
     if (drain !== null) {
-      const left = this.committed.filter((e) => e.id > drain.after && e.id <= hw && !settled(e.tx, snap) && settled(e.tx, drain.to))
+      const left = this.committed.filter(
+        (e) => e.id > drain.after && e.id <= hw && !settled(e.tx, snap) && settled(e.tx, drain.to),
+      )
       return { ...base, stragglers: list(left, drain.after + 1n, drain.part), fresh: none }
     }
     const { list: one, from, below } = unsettledIn(snap)
-    const late = this.committed.filter((e) => e.id <= hw && (one.includes(e.tx) || (e.tx >= from && (below === null || e.tx < below))))
-    return { ...base, stragglers: list(late, -1n, 0), fresh: list(this.committed.filter((e) => e.id > hw), hw + 1n, part) }
+    const late = this.committed.filter(
+      (e) => e.id <= hw && (one.includes(e.tx) || (e.tx >= from && (below === null || e.tx < below))),
+    )
+    return {
+      ...base,
+      stragglers: list(late, -1n, 0),
+      fresh: list(
+        this.committed.filter((e) => e.id > hw),
+        hw + 1n,
+        part,
+      ),
+    }
   }
 }
 
@@ -101,7 +133,11 @@ class Reader {
   }
 
   step(): boolean {
-    const plan = planPage(this.#cursor, this.#db.view(this.#cursor, this.#tables, this.#limit, this.#lookAt), this.#limit)
+    const plan = planPage(
+      this.#cursor,
+      this.#db.view(this.#cursor, this.#tables, this.#limit, this.#lookAt),
+      this.#limit,
+    )
     if (plan.kind !== 'page') throw new Error(`unexpected ${plan.kind}`)
     expect(plan.changes.length).toBeLessThanOrEqual(this.#limit)
     this.seen.push(...plan.changes.map((c) => c.key ?? ''))
@@ -114,10 +150,27 @@ class Reader {
 const table = fc.nat(1)
 const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('begin' as const) }) },
-  { weight: 5, arbitrary: fc.record({ do: fc.constant('append' as const), which: fc.nat(4), table, keys: fc.integer({ min: 1, max: 4 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('append' as const),
+      which: fc.nat(4),
+      table,
+      keys: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('end' as const), which: fc.nat(4), commit: fc.boolean() }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('read' as const), which: fc.nat(3) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('reader' as const), fromNow: fc.boolean(), tables: fc.constantFrom([0], [1], [0, 1]), limit: fc.constantFrom(1, 2, 3, 50), lookAt: fc.constantFrom(2, 3, 60) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('reader' as const),
+      fromNow: fc.boolean(),
+      tables: fc.constantFrom([0], [1], [0, 1]),
+      limit: fc.constantFrom(1, 2, 3, 50),
+      lookAt: fc.constantFrom(2, 3, 60),
+    }),
+  },
 )
 
 it('delivers every committed key once to every reader, in every schedule', () => {

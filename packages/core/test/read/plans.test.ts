@@ -83,7 +83,8 @@ async function explain({ audience, draining = false, params }: Case, mode: strin
   const { text, names } = pageStatement('tidemark', audience, draining)
   const values = { ...defaults, ...params }
   return at.db.connection().execute(async (connection) => {
-    const run = (statement: string) => sql.raw<Record<'QUERY PLAN', [{ Plan: PlanNode }]>>(statement).execute(connection)
+    const run = (statement: string) =>
+      sql.raw<Record<'QUERY PLAN', [{ Plan: PlanNode }]>>(statement).execute(connection)
     await run(`set plan_cache_mode = force_${mode}_plan`)
     await run(`prepare page (${names.map((name) => types[name]).join(', ')}) as ${text}`)
     try {
@@ -117,8 +118,16 @@ const cases: Readonly<Record<string, Case>> = {
   'global rows caught up': { audience: 'global', params: head },
   'all tenants far behind': { audience: 'all', params: {} },
   'all tenants caught up': { audience: 'all', params: head },
-  'a tenant that drains': { audience: 'tenant', draining: true, params: { hw: '900000', snapXmax: '1001', snapXip: '{}' } },
-  'all tenants that drain': { audience: 'all', draining: true, params: { hw: '900000', snapXmax: '1001', snapXip: '{}' } },
+  'a tenant that drains': {
+    audience: 'tenant',
+    draining: true,
+    params: { hw: '900000', snapXmax: '1001', snapXip: '{}' },
+  },
+  'all tenants that drain': {
+    audience: 'all',
+    draining: true,
+    params: { hw: '900000', snapXmax: '1001', snapXip: '{}' },
+  },
 }
 
 it('a page costs the page, not the backlog', async () => {
@@ -132,7 +141,9 @@ it('a page costs the page, not the backlog', async () => {
 })
 
 describe.each(['custom', 'generic'])('in a %s plan', (mode) => {
-    it.each(Object.entries(cases))('%s walks the right index, and sorts nothing but stragglers it found', async (_, one) => {
+  it.each(Object.entries(cases))(
+    '%s walks the right index, and sorts nothing but stragglers it found',
+    async (_, one) => {
       const plan = await explain(one, mode)
       const all = [...nodes(plan)]
       const scans = all.filter((node) => node['Relation Name'] === 'log')
@@ -145,5 +156,6 @@ describe.each(['custom', 'generic'])('in a %s plan', (mode) => {
       expect(buffers(plan)).toBeLessThan(4000)
       // Far from where Postgres would compile the statement first (jit_above_cost is 100,000).
       expect(plan['Total Cost']).toBeLessThan(50_000)
-    })
-  })
+    },
+  )
+})

@@ -40,7 +40,10 @@ const head = async (audience: Audience = acme) => page(await readChanges(at.feed
 const altered = (text: string, change: (cursor: Cursor) => Partial<Cursor>): string => {
   const decoded = decodeCursor(text)
   if (decoded.kind !== 'cursor') throw new Error('not a cursor')
-  return encodeCursor({ ...decoded.envelope, cursor: { ...decoded.envelope.cursor, ...change(decoded.envelope.cursor) } })
+  return encodeCursor({
+    ...decoded.envelope,
+    cursor: { ...decoded.envelope.cursor, ...change(decoded.envelope.cursor) },
+  })
 }
 
 describe('a page', () => {
@@ -89,20 +92,17 @@ describe('a page', () => {
     expect((await readAll(at.feed, acme, since)).changes[0]?.key).toBeNull()
   })
 
-  it('gives every tenant\'s changes, with the tenant, to allTenants only', async () => {
+  it("gives every tenant's changes, with the tenant, to allTenants only", async () => {
     const audiences = [acme, tenant('other'), globalOnly, allTenants('test')] as const
     const since = await Promise.all(audiences.map((audience) => head(audience)))
     await at.run(`insert into item values (1, 'acme', ''), (2, 'other', '')`)
     await at.run(`insert into city values (3, '')`)
     const seen = await Promise.all(
-      audiences.map(async (audience, i) => (await readAll(at.feed, audience, since[i] ?? '', 1)).changes.map((c) => `${c.key} ${c.tenant}`).toSorted()),
+      audiences.map(async (audience, i) =>
+        (await readAll(at.feed, audience, since[i] ?? '', 1)).changes.map((c) => `${c.key} ${c.tenant}`).toSorted(),
+      ),
     )
-    expect(seen).toEqual([
-      ['1 acme', '3 null'],
-      ['2 other', '3 null'],
-      ['3 null'],
-      ['1 acme', '2 other', '3 null'],
-    ])
+    expect(seen).toEqual([['1 acme', '3 null'], ['2 other', '3 null'], ['3 null'], ['1 acme', '2 other', '3 null']])
   })
 
   it('is the same through an instance whose plugins rename columns', async () => {
@@ -136,7 +136,11 @@ describe('since', () => {
     await at.run(`insert into item values (1, 'acme', '')`)
     const start = await readAll(at.feed, acme, 'start')
     expect(brief(start.changes).at(-1)).toBe('item 1 create')
-    expect(page(await readChanges(at.feed, acme, { since: 'now' }))).toMatchObject({ changes: [], hasMore: false, upToDate: true })
+    expect(page(await readChanges(at.feed, acme, { since: 'now' }))).toMatchObject({
+      changes: [],
+      hasMore: false,
+      upToDate: true,
+    })
   })
 
   it('is required, and must be what was issued', async () => {
@@ -166,18 +170,22 @@ describe('resync', () => {
   })
 
   it('says ahead for transactions this server never had', async () => {
-    const since = altered(await head(), ({ snap }) => ({ snap: { xmin: snap.xmax + 10_000n, xmax: snap.xmax + 10_000n, xip: [], next: null } }))
+    const since = altered(await head(), ({ snap }) => ({
+      snap: { xmin: snap.xmax + 10_000n, xmax: snap.xmax + 10_000n, xip: [], next: null },
+    }))
     const got = await readChanges(at.feed, acme, { since })
     expect(got).toMatchObject({ resync: { reason: 'ahead' } })
   })
 
-  it('says pruned below the floor of its tenant or of the global rows, and nobody else\'s', async () => {
+  it("says pruned below the floor of its tenant or of the global rows, and nobody else's", async () => {
     await at.run(`insert into item values (1, 'acme', ''), (2, 'other', '')`)
     const before = await readAll(at.feed, acme, 'start', 1)
     const old = page(await readChanges(at.feed, acme, { since: 'start', limit: 1 })).cursor
     await at.run(`insert into tidemark.floor select 'other', 1000000, 1000000`)
     expect('changes' in (await readChanges(at.feed, acme, { since: old }))).toBe(true)
-    await at.run(`insert into tidemark.floor select null, max(id), max(xid::text::bigint) from tidemark.log where tenant = 'acme'`)
+    await at.run(
+      `insert into tidemark.floor select null, max(id), max(xid::text::bigint) from tidemark.log where tenant = 'acme'`,
+    )
     for (const since of [old, 'start']) {
       const got = await readChanges(at.feed, acme, { since })
       expect(got).toMatchObject({ resync: { reason: 'pruned' } })
@@ -216,7 +224,9 @@ describe('held', () => {
         expect(got).toEqual({ held: true, cursor: newer.cursor, retryAfterMs: expect.any(Number) })
         // And what the old snapshot may see, it gives.
         expect(brief((await readAll(at.feed, acme, 'start')).changes)).toContain('item 777 create')
-        expect(brief(page(await readChanges(at.feed, acme, { since: 'start', transaction })).changes)).not.toContain('item 777 create')
+        expect(brief(page(await readChanges(at.feed, acme, { since: 'start', transaction })).changes)).not.toContain(
+          'item 777 create',
+        )
       })
   })
 })
@@ -251,12 +261,19 @@ describe('arguments', () => {
     ['tables', { tables: [] }],
     ['tables', { tables: 'item' }],
   ])('names %s', async (field, wrong) => {
-    await expect(readChanges(at.feed, acme, { since: 'now', ...wrong } as never)).rejects.toMatchObject({ code: 'invalidInput', field })
+    await expect(readChanges(at.feed, acme, { since: 'now', ...wrong } as never)).rejects.toMatchObject({
+      code: 'invalidInput',
+      field,
+    })
   })
 
   it('refuses an undeclared table and a forged audience', async () => {
-    await expect(readChanges(at.feed, acme, { since: 'now', tables: ['tidemark.log'] } as never)).rejects.toThrow(UnknownTableError)
-    await expect(readChanges(at.feed, { kind: 'all', reason: 'x' } as never, { since: 'now' })).rejects.toThrow(InvalidInputError)
+    await expect(readChanges(at.feed, acme, { since: 'now', tables: ['tidemark.log'] } as never)).rejects.toThrow(
+      UnknownTableError,
+    )
+    await expect(readChanges(at.feed, { kind: 'all', reason: 'x' } as never, { since: 'now' })).rejects.toThrow(
+      InvalidInputError,
+    )
   })
 
   it('refuses a feed that is not installed', async () => {
@@ -291,20 +308,34 @@ describe('a table that another process tracks later', () => {
     const since = await head()
     await createFeed({ db: at.db as unknown as Kysely<LateDB>, tables }).migrate()
     await at.db.transaction().execute(async (trx) => {
-      await appendChange(early, trx as unknown as Transaction<LateDB>, globalOnly, { table: 'late', operation: 'update', keys: [5] })
+      await appendChange(early, trx as unknown as Transaction<LateDB>, globalOnly, {
+        table: 'late',
+        operation: 'update',
+        keys: [5],
+      })
     })
-    expect(brief(page(await readChanges(early, acme, { since })).changes)).toEqual(['late * invalidate', 'late 5 update'])
+    expect(brief(page(await readChanges(early, acme, { since })).changes)).toEqual([
+      'late * invalidate',
+      'late 5 update',
+    ])
   })
 })
 
 describe('a pool of one connection', () => {
   it('is enough to read and append inside a transaction, from the first call on', async () => {
-    const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: at.url, max: 1 }) }) })
+    const db = new Kysely<DB>({
+      dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: at.url, max: 1 }) }),
+    })
     try {
       const feed = createFeed({ db, tables: { item: { tenant: 'tenant_id', key: 'id' } } })
-      await db.transaction().setIsolationLevel('repeatable read').execute((transaction) => readChanges(feed, acme, { since: 'start', transaction }))
+      await db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute((transaction) => readChanges(feed, acme, { since: 'start', transaction }))
       const other = createFeed({ db, tables: { item: { tenant: 'tenant_id', key: 'id' } } })
-      await db.transaction().execute((trx) => appendChange(other, trx, acme, { table: 'item', operation: 'update', keys: [1] }))
+      await db
+        .transaction()
+        .execute((trx) => appendChange(other, trx, acme, { table: 'item', operation: 'update', keys: [1] }))
     } finally {
       await db.destroy()
     }

@@ -40,7 +40,9 @@ export async function openReadFeed(): Promise<{
   const opened: Kysely<DB>[] = []
   const sessions: pg.Client[] = []
   const another = () => {
-    const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database.url, max: 5 }) }) })
+    const db = new Kysely<DB>({
+      dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database.url, max: 5 }) }),
+    })
     opened.push(db)
     return { db, feed: createFeed({ db, tables }) }
   }

@@ -17,33 +17,51 @@ const acme = core.tenant('acme')
 const rival = core.tenant('rival')
 
 it('covers every export that takes an audience', () => {
-  const functions = Object.entries(core).filter(([, value]) => typeof value === 'function' && !/^class/.test(String(value)))
-  expect(functions.map(([name]) => name).toSorted()).toEqual(['allTenants', 'appendChange', 'createFeed', 'notify', 'readChanges', 'tenant', 'untrack'])
+  const functions = Object.entries(core).filter(
+    ([, value]) => typeof value === 'function' && !/^class/.test(String(value)),
+  )
+  expect(functions.map(([name]) => name).toSorted()).toEqual([
+    'allTenants',
+    'appendChange',
+    'createFeed',
+    'notify',
+    'readChanges',
+    'tenant',
+    'untrack',
+  ])
 })
 
 describe('readChanges', () => {
-  it.each(['start', 'now', 'cursor at the start', 'cursor in the middle', 'cursor at the head'])('gives the rival nothing of acme from %s', async (from) => {
-    const cursors: Record<string, string> = {
-      'cursor at the start': page(await core.readChanges(at.feed, acme, { since: 'start', limit: 1 })).cursor,
-      'cursor in the middle': page(await core.readChanges(at.feed, acme, { since: 'start', limit: 9 })).cursor,
-      'cursor at the head': page(await core.readChanges(at.feed, acme, { since: 'now' })).cursor,
-    }
-    const since = cursors[from] ?? from
-    const answers: core.ReadResult[] = [await core.readChanges(at.feed, rival, { since })]
-    if (answers[0] !== undefined && 'resync' in answers[0]) answers.push(await core.readChanges(at.feed, rival, { since: answers[0].resync.from }))
-    for (const answer of answers) {
-      expect(JSON.stringify(answer)).not.toContain('acme')
-      if ('changes' in answer) expect(answer.changes.every((c) => c.tenant === 'rival' || c.tenant === null)).toBe(true)
-    }
-    if (since in cursors || from.startsWith('cursor')) expect(answers[0]).toMatchObject({ resync: { reason: 'audience' } })
-  })
+  it.each(['start', 'now', 'cursor at the start', 'cursor in the middle', 'cursor at the head'])(
+    'gives the rival nothing of acme from %s',
+    async (from) => {
+      const cursors: Record<string, string> = {
+        'cursor at the start': page(await core.readChanges(at.feed, acme, { since: 'start', limit: 1 })).cursor,
+        'cursor in the middle': page(await core.readChanges(at.feed, acme, { since: 'start', limit: 9 })).cursor,
+        'cursor at the head': page(await core.readChanges(at.feed, acme, { since: 'now' })).cursor,
+      }
+      const since = cursors[from] ?? from
+      const answers: core.ReadResult[] = [await core.readChanges(at.feed, rival, { since })]
+      if (answers[0] !== undefined && 'resync' in answers[0])
+        answers.push(await core.readChanges(at.feed, rival, { since: answers[0].resync.from }))
+      for (const answer of answers) {
+        expect(JSON.stringify(answer)).not.toContain('acme')
+        if ('changes' in answer)
+          expect(answer.changes.every((c) => c.tenant === 'rival' || c.tenant === null)).toBe(true)
+      }
+      if (since in cursors || from.startsWith('cursor'))
+        expect(answers[0]).toMatchObject({ resync: { reason: 'audience' } })
+    },
+  )
 
   it('answers a foreign cursor, whatever it says of the foreign feed, alike', async () => {
     const early = page(await core.readChanges(at.feed, acme, { since: 'start', limit: 1 })).cursor
     const late = page(await core.readChanges(at.feed, acme, { since: 'now' })).cursor
     const nobody = page(await core.readChanges(at.feed, core.tenant('no such tenant'), { since: 'now' })).cursor
     const all = page(await core.readChanges(at.feed, core.allTenants('test'), { since: 'now' })).cursor
-    const answers = await Promise.all([early, late, nobody, all].map((since) => core.readChanges(at.feed, rival, { since })))
+    const answers = await Promise.all(
+      [early, late, nobody, all].map((since) => core.readChanges(at.feed, rival, { since })),
+    )
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
   })
 
@@ -52,15 +70,18 @@ describe('readChanges', () => {
     expect(answer.changes.every((c) => c.operation === 'invalidate' && c.tenant === null)).toBe(true)
   })
 
-  it.each([`acme' or '1'='1`, 'acme\u0000', '=acme', '', 'null', `{acme}`, '%', 'ACME', ' acme'])('does not take %j for acme', async (name) => {
-    let changes: core.Change[] = []
-    try {
-      changes = (await readAll(at.feed, core.tenant(name), 'start')).changes
-    } catch (error) {
-      expect(error).toBeInstanceOf(core.InvalidInputError)
-    }
-    expect(changes.filter((c) => c.tenant !== null)).toEqual([])
-  })
+  it.each([`acme' or '1'='1`, 'acme\u0000', '=acme', '', 'null', `{acme}`, '%', 'ACME', ' acme'])(
+    'does not take %j for acme',
+    async (name) => {
+      let changes: core.Change[] = []
+      try {
+        changes = (await readAll(at.feed, core.tenant(name), 'start')).changes
+      } catch (error) {
+        expect(error).toBeInstanceOf(core.InvalidInputError)
+      }
+      expect(changes.filter((c) => c.tenant !== null)).toEqual([])
+    },
+  )
 
   it('does not take a tenant with an empty or odd name for the global rows', async () => {
     await at.run(`insert into item values (2001, '', ''), (2002, '!', ''), (2003, '=', '')`)
@@ -74,11 +95,13 @@ describe('readChanges', () => {
 
 describe.each(['notify', 'appendChange'] as const)('%s', (call) => {
   const append = (audience: core.TenantAudience | core.GlobalAudience, key: number) =>
-    at.db.transaction().execute((trx) =>
-      call === 'notify'
-        ? core.notify(at.feed, trx, audience, { entries: [{ table: 'item', keys: [key] }] })
-        : core.appendChange(at.feed, trx, audience, { table: 'item', operation: 'update', keys: [key] }),
-    )
+    at.db
+      .transaction()
+      .execute((trx) =>
+        call === 'notify'
+          ? core.notify(at.feed, trx, audience, { entries: [{ table: 'item', keys: [key] }] })
+          : core.appendChange(at.feed, trx, audience, { table: 'item', operation: 'update', keys: [key] }),
+      )
 
   it('speaks to its own tenant only, and tells nothing of whether a key exists elsewhere', async () => {
     const since = page(await core.readChanges(at.feed, acme, { since: 'now' })).cursor
@@ -90,6 +113,9 @@ describe.each(['notify', 'appendChange'] as const)('%s', (call) => {
 
   it('refuses keys of tenant rows without a tenant', async () => {
     await expect(append(core.globalOnly, 1)).rejects.toMatchObject({ code: 'invalidInput' })
-    await expect(append(core.allTenants('test') as never, 1)).rejects.toMatchObject({ code: 'invalidInput', field: 'audience' })
+    await expect(append(core.allTenants('test') as never, 1)).rejects.toMatchObject({
+      code: 'invalidInput',
+      field: 'audience',
+    })
   })
 })

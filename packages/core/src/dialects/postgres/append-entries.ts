@@ -20,7 +20,10 @@ export async function appendEntries(
   let changes = 0
   for (const entry of entries) {
     const { table, keys, scopes } = entry
-    const scopeTexts = scopes === null ? 'null::text[]' : `array[${table.scopes.map((c, i) => castText(`($8::json ->> ${i})`, c)).join(', ')}]::text[]`
+    const scopeTexts =
+      scopes === null
+        ? 'null::text[]'
+        : `array[${table.scopes.map((c, i) => castText(`($8::json ->> ${i})`, c)).join(', ')}]::text[]`
     const shared = [table.number, operationCodes[entry.operation], entry.tenant, note.actor, note.reason]
     const keyText = canonicalKey(table.key.map((c, i) => castText(`(given.parts ->> ${i})`, c)))
     // The key list is read by the same statement whether or not there are keys: parameters keep their places.
@@ -41,12 +44,20 @@ export async function appendEntries(
            from (${source}) source where $8::text is null or true
            returning n)
          select coalesce(sum(n), 0)::text as changes from appended`,
-        [...shared, keys === null ? null : JSON.stringify(keys), KEYS_PER_ENTRY, scopes === null ? null : JSON.stringify(scopes)],
+        [
+          ...shared,
+          keys === null ? null : JSON.stringify(keys),
+          KEYS_PER_ENTRY,
+          scopes === null ? null : JSON.stringify(scopes),
+        ],
       )
       changes += Number(row?.changes ?? 0)
     } catch (error) {
       if (!isDataException(error)) throw error
-      throw new InvalidInputError(entry.field, 'a value cannot be cast to its column\'s type; the transaction is aborted, roll it back')
+      throw new InvalidInputError(
+        entry.field,
+        "a value cannot be cast to its column's type; the transaction is aborted, roll it back",
+      )
     }
   }
   const [row] = await run<{ tx: string }>(trx, `select pg_current_xact_id()::text as tx`)

@@ -70,7 +70,9 @@ class Shape {
   /** Old and new row are the same row, with the same tenant and scopes. */
   sameRow(): string {
     const { key, tenant, scopes } = this.plan
-    const equal = [...key, ...(tenant === null ? [] : [tenant])].map((c) => `${comparable('o', c)} ${EQ} ${comparable('n', c)}`)
+    const equal = [...key, ...(tenant === null ? [] : [tenant])].map(
+      (c) => `${comparable('o', c)} ${EQ} ${comparable('n', c)}`,
+    )
     const alike = scopes.map((c) => `${comparable('o', c)} is not distinct from ${comparable('n', c)}`)
     return [...equal, ...alike].join(' and ')
   }
@@ -110,7 +112,10 @@ function appendGrouped(shape: Shape, rows: string): string {
   const { plan, groups } = shape
   const names = (alias: string): string => groups.map(({ name }) => `, ${alias}.${name}`).join('')
   const tenantText = plan.tenant === null ? NO_TEXT : textOfGrouped('g.t', plan.tenant)
-  const tenant = plan.tenant === null ? NO_TEXT : `case when g.op ${EQ} 'd'::"char" then ${tenantText} else ${shape.requiredTenant(tenantText)} end`
+  const tenant =
+    plan.tenant === null
+      ? NO_TEXT
+      : `case when g.op ${EQ} 'd'::"char" then ${tenantText} else ${shape.requiredTenant(tenantText)} end`
   const scopes = textArray(plan.scopes.map((c, i) => textOfGrouped(`g.s${i + 1}`, c)))
   return `insert into ${shape.log}
     select ${shape.number}, g.op, g.n, ${tenant}, ${scopes}, g.keys
@@ -128,14 +133,28 @@ function insertBody(shape: Shape): string {
 // A legacy row whose tenant is null was never announced to anyone: its delete is not either.
 function deleteBody(shape: Shape): string {
   const { tenant } = shape.plan
-  return oneSidedBody(shape, 'd', oldRows, 'o', shape.tenant('o'), tenant === null ? 'true' : `${column('o', tenant)} is not null`)
+  return oneSidedBody(
+    shape,
+    'd',
+    oldRows,
+    'o',
+    shape.tenant('o'),
+    tenant === null ? 'true' : `${column('o', tenant)} is not null`,
+  )
 }
 
 /**
  * Insert or delete. First the usual case, one row: `not exists (… offset 1)` is a one-time filter, so nothing runs over many rows. Then the
  * general one.
  */
-function oneSidedBody(shape: Shape, op: 'c' | 'd', table: string, alias: string, tenant: string, where: string): string {
+function oneSidedBody(
+  shape: Shape,
+  op: 'c' | 'd',
+  table: string,
+  alias: string,
+  tenant: string,
+  where: string,
+): string {
   const groups = shape.groups.map(({ name, column: c }) => `, ${comparable(alias, c)} as ${name}`).join('')
   return `
 begin
@@ -164,7 +183,9 @@ function updateBody(shape: Shape): string {
   const arrived = `${column('o', firstKey)} is null`
   const changed = 'o.* operator(pg_catalog.*<>) n.*'
   const side = (sql: (alias: string) => string): string => `case when ${gone} then ${sql('o')} else ${sql('n')} end`
-  const groups = shape.groups.map(({ name, column: c }) => `, ${side((alias) => comparable(alias, c))} as ${name}`).join('')
+  const groups = shape.groups
+    .map(({ name, column: c }) => `, ${side((alias) => comparable(alias, c))} as ${name}`)
+    .join('')
   const unannounced = plan.tenant === null ? '' : ` and not (${gone} and ${column('o', plan.tenant)} is null)`
   const rows = `select case when ${gone} then 'd' when ${arrived} then 'c' else 'u' end::"char" as op${groups}, ${side((alias) => shape.key(alias))} as k
                 from ${oldRows} o full join ${newRows} n on ${shape.sameRow()}

@@ -7,7 +7,15 @@ import { identifier, INSUFFICIENT_PRIVILEGE, literal, run, sqlState } from './ru
  * (docs/capture.md, "Security").
  */
 export async function ensureCaptureRole(trx: AnyTransaction, role: string): Promise<void> {
-  const [facts] = await run<{ me: string; exists: string; superuser: string; mayCreate: string; isSuper: string; major: string; member: string }>(
+  const [facts] = await run<{
+    me: string
+    exists: string
+    superuser: string
+    mayCreate: string
+    isSuper: string
+    major: string
+    member: string
+  }>(
     trx,
     `select quote_ident(me.rolname) as me, (r.oid is not null)::text as exists, coalesce(r.rolsuper, false)::text as superuser,
        (me.rolsuper or me.rolcreaterole)::text as "mayCreate", me.rolsuper::text as "isSuper",
@@ -23,10 +31,16 @@ export async function ensureCaptureRole(trx: AnyTransaction, role: string): Prom
   }
   if (facts?.exists !== 'true') {
     if (facts?.mayCreate !== 'true') {
-      throw new InsufficientRightsError(`the capture role "${role}" does not exist and this role may not create it: run the steps as a role that may`, [create, grant])
+      throw new InsufficientRightsError(
+        `the capture role "${role}" does not exist and this role may not create it: run the steps as a role that may`,
+        [create, grant],
+      )
     }
     // Roles belong to the whole cluster: another database's installation may make the same one at this moment.
-    await run(trx, `do ${literal(`begin ${create}; exception when duplicate_object or unique_violation then null; end`)}`)
+    await run(
+      trx,
+      `do ${literal(`begin ${create}; exception when duplicate_object or unique_violation then null; end`)}`,
+    )
   }
   if (facts?.isSuper === 'true' || facts?.member === 'true') return
   try {

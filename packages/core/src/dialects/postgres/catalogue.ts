@@ -16,7 +16,9 @@ interface TrackedRow {
 export async function loadCatalogue(setup: FeedSetup): Promise<Catalogue> {
   const applied = await appliedSteps(setup.db, setup.schema)
   if (applied === null || pendingSteps(applied).length > 0) {
-    throw new NotMigratedError(`the feed's schema "${setup.schema}" is not installed, or not up to date, in this database`)
+    throw new NotMigratedError(
+      `the feed's schema "${setup.schema}" is not installed, or not up to date, in this database`,
+    )
   }
   const schema = identifier(setup.schema)
   const [row] = await run<{ epoch: string; tracked: string }>(
@@ -32,8 +34,14 @@ export async function loadCatalogue(setup: FeedSetup): Promise<Catalogue> {
     if (tracked.tenant !== null) tenantType = { castTo: tracked.tenant.castTo, kind: tracked.tenant.kind }
     const declared = setup.tables.get(tracked.name)
     if (declared === undefined) continue
-    if (tracked.key.map(({ name }) => name).join('\0') !== declared.key.join('\0') || (tracked.tenant?.name ?? null) !== declared.tenant) {
-      throw new DeclarationConflictError(tracked.name, 'is captured with another key or tenant column than declared here; see migrate({ redeclare })')
+    if (
+      tracked.key.map(({ name }) => name).join('\0') !== declared.key.join('\0') ||
+      (tracked.tenant?.name ?? null) !== declared.tenant
+    ) {
+      throw new DeclarationConflictError(
+        tracked.name,
+        'is captured with another key or tenant column than declared here; see migrate({ redeclare })',
+      )
     }
     byName.set(tracked.name, tracked)
     byNumber.set(tracked.number, tracked)

@@ -13,7 +13,11 @@ export async function grantReading(setup: FeedSetup, roles: readonly string[]): 
          and has_table_privilege(r.oid, $4, 'select') and has_table_privilege(r.oid, $5, 'select') and has_table_privilege(r.oid, $6, 'select')
          and has_table_privilege(r.oid, $7, 'select'), false)::text as may
      from json_array_elements_text($1::json) w(role) left join pg_roles r on r.rolname = w.role`,
-    [JSON.stringify(roles), setup.schema, ...['log', 'state', 'tracked', 'floor', 'migration'].map((table) => `${schema}.${table}`)],
+    [
+      JSON.stringify(roles),
+      setup.schema,
+      ...['log', 'state', 'tracked', 'floor', 'migration'].map((table) => `${schema}.${table}`),
+    ],
   )
   const unknown = missing.find(({ exists }) => exists !== 'true')
   if (unknown !== undefined) throw new InvalidInputError('grantTo', `there is no role "${unknown.role}"`)
@@ -23,7 +27,10 @@ export async function grantReading(setup: FeedSetup, roles: readonly string[]): 
     await lockInstallation(trx, setup.schema)
     const to = wanted.join(', ')
     await run(trx, `grant usage on schema ${schema} to ${to}`)
-    await run(trx, `grant select on ${schema}.log, ${schema}.state, ${schema}.tracked, ${schema}.floor, ${schema}.migration to ${to}`)
+    await run(
+      trx,
+      `grant select on ${schema}.log, ${schema}.state, ${schema}.tracked, ${schema}.floor, ${schema}.migration to ${to}`,
+    )
     await run(trx, `grant insert on ${schema}.log to ${to}`)
   })
 }

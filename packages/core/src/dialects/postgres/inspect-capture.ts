@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { AnyKysely, AnyTransaction, CataloguedColumn } from '../dialect.ts'
-import { CAPTURE_VERSION, captureBody, type CaptureOperation, captureOperations, newRows, oldRows } from './capture-functions.ts'
+import {
+  CAPTURE_VERSION,
+  captureBody,
+  type CaptureOperation,
+  captureOperations,
+  newRows,
+  oldRows,
+} from './capture-functions.ts'
 import type { CapturedColumn, CapturePlan } from './plan-capture.ts'
 import { identifier, run } from './run.ts'
 
@@ -46,7 +53,9 @@ export function functionName(number: number, operation: CaptureOperation): strin
 const triggerTypes: Readonly<Record<CaptureOperation, number>> = { c: 4, d: 8, u: 16, t: 32 }
 
 /** SQL after `create trigger name` for each operation. */
-export const triggerEvents: Readonly<Record<CaptureOperation, { readonly event: string; readonly referencing: string }>> = {
+export const triggerEvents: Readonly<
+  Record<CaptureOperation, { readonly event: string; readonly referencing: string }>
+> = {
   c: { event: 'insert', referencing: `referencing new table as ${newRows}` },
   u: { event: 'update', referencing: `referencing old table as ${oldRows} new table as ${newRows}` },
   d: { event: 'delete', referencing: `referencing old table as ${oldRows}` },
@@ -86,12 +95,18 @@ export function compareCapture(
   captureRole: string,
 ): { readonly problem: string; readonly unseen: boolean } | null {
   if (tracked === undefined || tracked.relation === null) return { problem: 'is not captured', unseen: true }
-  if (tracked.relation !== plan.facts.oid) return { problem: 'was dropped and created again: the new table is not captured', unseen: true }
+  if (tracked.relation !== plan.facts.oid)
+    return { problem: 'was dropped and created again: the new table is not captured', unseen: true }
   // A newer version of this library owns the functions now; it knows what they must look like.
   if (tracked.captureVersion > CAPTURE_VERSION) return null
-  const declared = JSON.stringify([plan.key.map(catalogued), plan.tenant && catalogued(plan.tenant), plan.scopes.map(catalogued)])
+  const declared = JSON.stringify([
+    plan.key.map(catalogued),
+    plan.tenant && catalogued(plan.tenant),
+    plan.scopes.map(catalogued),
+  ])
   const installed = JSON.stringify([tracked.key, tracked.tenant, tracked.scopes].map((part) => part))
-  if (normalised(declared) !== normalised(installed)) return { problem: 'is captured under another declaration', unseen: true }
+  if (normalised(declared) !== normalised(installed))
+    return { problem: 'is captured under another declaration', unseen: true }
   for (const operation of captureOperations) {
     const problem = compareTrigger(plan, tracked, operation, schema, captureRole)
     if (problem !== null) return { ...problem, problem: `${triggerEvents[operation].event} trigger ${problem.problem}` }
@@ -100,7 +115,12 @@ export function compareCapture(
 }
 
 /** Whether a trigger is the one that capture makes: event, level, row sets, function, no condition. */
-export function isAttached(trigger: TriggerFacts, operation: CaptureOperation, schema: string, number: number): boolean {
+export function isAttached(
+  trigger: TriggerFacts,
+  operation: CaptureOperation,
+  schema: string,
+  number: number,
+): boolean {
   return (
     trigger.type === triggerTypes[operation] &&
     !trigger.restricted &&
@@ -126,7 +146,11 @@ function compareTrigger(
   if (trigger.bodyHash !== createHash('md5').update(body, 'utf8').digest('hex')) {
     return { problem: 'has another function', unseen: tracked.captureVersion === CAPTURE_VERSION }
   }
-  if (!trigger.definer || trigger.config?.join() !== 'search_path=pg_catalog, pg_temp' || trigger.owner !== captureRole) {
+  if (
+    !trigger.definer ||
+    trigger.config?.join() !== 'search_path=pg_catalog, pg_temp' ||
+    trigger.owner !== captureRole
+  ) {
     return unseen('has a function with other rights')
   }
   if (trigger.publicMayExecute) return { problem: 'has a function that everyone may attach to a table', unseen: false }
@@ -136,6 +160,8 @@ function compareTrigger(
 // Key order inside jsonb differs from ours.
 function normalised(json: string): string {
   return JSON.stringify(JSON.parse(json), (_, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value,
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
   )
 }

@@ -35,12 +35,16 @@ export async function installCapture(
   await run(trx, `revoke create on schema ${schema} from ${role}`)
 
   // The name may have passed to another table: what is written to the former one is no longer this table's.
-  if (tracked !== undefined && tracked.relation !== null && tracked.relation !== plan.facts.oid) await dropTriggers(trx, setup, tracked.relation)
+  if (tracked !== undefined && tracked.relation !== null && tracked.relation !== plan.facts.oid)
+    await dropTriggers(trx, setup, tracked.relation)
 
   for (const operation of captureOperations) {
     const { event, referencing } = triggerEvents[operation]
     const name = identifier(triggerName(setup.schema, operation))
-    const present = tracked?.relation === plan.facts.oid ? tracked.triggers.find((t) => t.name === triggerName(setup.schema, operation)) : undefined
+    const present =
+      tracked?.relation === plan.facts.oid
+        ? tracked.triggers.find((t) => t.name === triggerName(setup.schema, operation))
+        : undefined
     if (present?.enabled === 'A' && isAttached(present, operation, setup.schema, number)) continue
     await run(
       trx,

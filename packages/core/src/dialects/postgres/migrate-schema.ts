@@ -28,11 +28,11 @@ export async function migrateSchema(setup: FeedSetup): Promise<number[]> {
       }
       const pending = pendingSteps(applied)
       for (const step of pending) {
-        await run(trx, `insert into ${schema}.migration (number, name, breaking) values ($1::int4, $2::text, $3::text::boolean)`, [
-          step.number,
-          step.name,
-          String(step.breaking),
-        ])
+        await run(
+          trx,
+          `insert into ${schema}.migration (number, name, breaking) values ($1::int4, $2::text, $3::text::boolean)`,
+          [step.number, step.name, String(step.breaking)],
+        )
         for (const statement of step.statements(setup)) await run(trx, statement)
       }
       return pending.map(({ number }) => number)
@@ -41,7 +41,9 @@ export async function migrateSchema(setup: FeedSetup): Promise<number[]> {
     if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) throw error
     throw new InsufficientRightsError(
       `this role may not install the feed's schema "${setup.schema}": run the steps, or run migrate({ grantTo: [this role] }) once as a role that may`,
-      before === null ? [await grantCreate(setup.db)] : [`run feed.migrate() as the owner of schema ${identifier(setup.schema)}`],
+      before === null
+        ? [await grantCreate(setup.db)]
+        : [`run feed.migrate() as the owner of schema ${identifier(setup.schema)}`],
       { cause: error },
     )
   }
@@ -57,17 +59,22 @@ async function ensureSchema(trx: AnyTransaction, name: string): Promise<void> {
   if (found === undefined) {
     await run(trx, `create schema ${identifier(name)}`)
   } else if (found.mine !== 'true') {
-    throw new InsufficientRightsError(`the feed's schema "${name}" exists and belongs to another role`, [`alter schema ${identifier(name)} owner to ${found.me}`])
+    throw new InsufficientRightsError(`the feed's schema "${name}" exists and belongs to another role`, [
+      `alter schema ${identifier(name)} owner to ${found.me}`,
+    ])
   }
 }
 
 async function grantCreate(db: AnyKysely): Promise<string> {
-  const [row] = await run<{ step: string }>(db, `select format('grant create on database %I to %I', current_database(), current_user) as step`)
+  const [row] = await run<{ step: string }>(
+    db,
+    `select format('grant create on database %I to %I', current_database(), current_user) as step`,
+  )
   return row?.step ?? ''
 }
 
 /** Throws when the schema is missing, incomplete, or too new for this version. */
-export function pendingSteps(applied: readonly Applied[] | null): typeof migrations[number][] {
+export function pendingSteps(applied: readonly Applied[] | null): (typeof migrations)[number][] {
   const newest = migrations.at(-1)?.number ?? 0
   const tooNew = applied?.filter((step) => step.breaking && step.number > newest).at(-1)
   if (tooNew !== undefined) throw new SchemaTooNewError(tooNew.number, newest)

@@ -1,6 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DeclaredTable } from '../../declaration.ts'
-import { DeclarationConflictError, InsufficientRightsError, LockTimeoutError, TidemarkError, UnknownTableError, UnsupportedColumnError } from '../../errors.ts'
+import {
+  DeclarationConflictError,
+  InsufficientRightsError,
+  LockTimeoutError,
+  TidemarkError,
+  UnknownTableError,
+  UnsupportedColumnError,
+} from '../../errors.ts'
 import type { Finding, MigrateOptions, MigrateReport } from '../../feed.ts'
 import type { AnyKysely, AnyTransaction, FeedSetup } from '../dialect.ts'
 import { ensureCaptureRole } from './capture-role.ts'
@@ -31,7 +38,8 @@ export async function migrate(setup: FeedSetup, options: MigrateOptions): Promis
       installed.push(plan.declared.name)
     })
   }
-  if (!(await idsAreHandedOutSingly(setup))) await run(setup.db, `alter table ${identifier(setup.schema)}.log alter column id set cache 1`)
+  if (!(await idsAreHandedOutSingly(setup)))
+    await run(setup.db, `alter table ${identifier(setup.schema)}.log alter column id set cache 1`)
   if (options.grantTo !== undefined) await grantReading(setup, options.grantTo)
   return { migrations, installed }
 }
@@ -40,19 +48,34 @@ export async function migrate(setup: FeedSetup, options: MigrateOptions): Promis
 export async function verify(setup: FeedSetup): Promise<readonly Finding[]> {
   const applied = await appliedSteps(setup.db, setup.schema)
   if (pendingSteps(applied).length > 0) {
-    return [{ table: null, problem: `the feed's schema "${setup.schema}" is not installed or not up to date`, remedy: 'run feed.migrate()' }]
+    return [
+      {
+        table: null,
+        problem: `the feed's schema "${setup.schema}" is not installed or not up to date`,
+        remedy: 'run feed.migrate()',
+      },
+    ]
   }
   const findings: Finding[] = []
   if (!(await idsAreHandedOutSingly(setup))) {
-    findings.push({ table: null, problem: 'entry ids are handed out in blocks, so entries of one row can be read in the wrong order', remedy: 'run feed.migrate()' })
+    findings.push({
+      table: null,
+      problem: 'entry ids are handed out in blocks, so entries of one row can be read in the wrong order',
+      remedy: 'run feed.migrate()',
+    })
   }
   for (const table of setup.tables.values()) {
     try {
       const [compared] = await compareAll(setup.db, setup, {}, [table])
-      if (compared?.difference) findings.push({ table: table.name, problem: compared.difference.problem, remedy: 'run feed.migrate()' })
+      if (compared?.difference)
+        findings.push({ table: table.name, problem: compared.difference.problem, remedy: 'run feed.migrate()' })
     } catch (error) {
       if (!(error instanceof TidemarkError)) throw error
-      findings.push({ table: table.name, problem: error.message, remedy: 'change the table or its declaration, then run feed.migrate()' })
+      findings.push({
+        table: table.name,
+        problem: error.message,
+        remedy: 'change the table or its declaration, then run feed.migrate()',
+      })
     }
   }
   return findings
@@ -102,7 +125,10 @@ async function compareAll(
     const plan = planCapture(effective, facts.get(declared.name))
     const twin = allTracked.find(({ name, relation }) => relation === plan.facts.oid && name !== declared.name)
     if (twin !== undefined) {
-      throw new DeclarationConflictError(declared.name, `is tracked under the name "${twin.name}": use one name for it, or untrack the other`)
+      throw new DeclarationConflictError(
+        declared.name,
+        `is tracked under the name "${twin.name}": use one name for it, or untrack the other`,
+      )
     }
     return { plan, tracked, difference: compareCapture(plan, tracked, setup.schema, setup.captureRole) }
   })
@@ -114,8 +140,14 @@ async function compareAll(
  * What to install when another version of the app declared the table differently: scope columns are only ever added (that version
  * may still run), and another key or tenant needs the operator's word.
  */
-function reconcile(declared: DeclaredTable, tracked: Tracked | undefined, columns: readonly string[], options: MigrateOptions): DeclaredTable {
-  if (tracked === undefined || tracked.relation === null || options.redeclare?.includes(declared.name) === true) return declared
+function reconcile(
+  declared: DeclaredTable,
+  tracked: Tracked | undefined,
+  columns: readonly string[],
+  options: MigrateOptions,
+): DeclaredTable {
+  if (tracked === undefined || tracked.relation === null || options.redeclare?.includes(declared.name) === true)
+    return declared
   const sameKey = tracked.key.map(({ name }) => name).join('\0') === declared.key.join('\0')
   if (!sameKey || (tracked.tenant?.name ?? null) !== declared.tenant) {
     throw new DeclarationConflictError(
@@ -130,7 +162,9 @@ function reconcile(declared: DeclaredTable, tracked: Tracked | undefined, column
 /** Tenants are compared as text, so all tenant columns of a feed must mean the same by a text: they have one type. */
 function requireOneTenantType(compared: readonly Compared[], allTracked: readonly Tracked[]): void {
   const planned = new Set(compared.map(({ plan }) => plan.declared.name))
-  const installed = allTracked.find(({ name, relation, tenant }) => relation !== null && tenant !== null && !planned.has(name))
+  const installed = allTracked.find(
+    ({ name, relation, tenant }) => relation !== null && tenant !== null && !planned.has(name),
+  )
   let first: { table: string; castTo: string } | null =
     installed?.tenant == null ? null : { table: installed.name, castTo: installed.tenant.castTo }
   for (const { plan } of compared) {
@@ -168,7 +202,10 @@ function notOwner(setup: FeedSetup, table: string, options?: ErrorOptions): Insu
 async function withLockRetries(
   setup: FeedSetup,
   table: string,
-  { lockTimeoutMs = LOCK_TIMEOUT_MS, lockAttempts = LOCK_ATTEMPTS }: Pick<MigrateOptions, 'lockTimeoutMs' | 'lockAttempts'>,
+  {
+    lockTimeoutMs = LOCK_TIMEOUT_MS,
+    lockAttempts = LOCK_ATTEMPTS,
+  }: Pick<MigrateOptions, 'lockTimeoutMs' | 'lockAttempts'>,
   work: (trx: AnyTransaction) => Promise<void>,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {

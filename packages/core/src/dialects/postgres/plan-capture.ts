@@ -36,15 +36,22 @@ const kindNames: Readonly<Record<string, string>> = {
 export function planCapture(declared: DeclaredTable, facts: TableFacts | undefined): CapturePlan {
   const { name } = declared
   if (facts === undefined) {
-    throw new UnsupportedTableError(name, 'does not exist, or the search_path of this connection does not reach it: create it before migrate(), or qualify its name')
+    throw new UnsupportedTableError(
+      name,
+      'does not exist, or the search_path of this connection does not reach it: create it before migrate(), or qualify its name',
+    )
   }
   if (facts.kind !== 'r') throw new UnsupportedTableError(name, kindNames[facts.kind] ?? 'is not an ordinary table')
-  if (facts.persistence === 't') throw new UnsupportedTableError(name, 'is temporary: other sessions never see its rows')
+  if (facts.persistence === 't')
+    throw new UnsupportedTableError(name, 'is temporary: other sessions never see its rows')
   if (facts.persistence === 'u') {
     throw new UnsupportedTableError(name, 'is unlogged: a crash empties it unseen; use "alter table … set logged"')
   }
   if (facts.isPartition || facts.inherits) {
-    throw new UnsupportedTableError(name, 'takes part in inheritance or partitioning, where writes to a child pass the parent\'s triggers by: not part of this version')
+    throw new UnsupportedTableError(
+      name,
+      "takes part in inheritance or partitioning, where writes to a child pass the parent's triggers by: not part of this version",
+    )
   }
   const key = declared.key.map((column) => capturedColumn(declared, facts, column, 'key'))
   const tenant = declared.tenant === null ? null : capturedColumn(declared, facts, declared.tenant, 'tenant')
@@ -53,7 +60,12 @@ export function planCapture(declared: DeclaredTable, facts: TableFacts | undefin
   return { declared, facts, key, tenant, scopes }
 }
 
-function capturedColumn(declared: DeclaredTable, facts: TableFacts, name: string, role: 'key' | 'tenant' | 'scope'): CapturedColumn {
+function capturedColumn(
+  declared: DeclaredTable,
+  facts: TableFacts,
+  name: string,
+  role: 'key' | 'tenant' | 'scope',
+): CapturedColumn {
   const refuse = (why: string): never => {
     throw new UnsupportedColumnError(declared.name, name, `${why} (${role} column)`)
   }

@@ -3,7 +3,13 @@ import { parseSnapshot, unsettledIn } from '../../cursor/snapshot.ts'
 import { NotMigratedError } from '../../errors.ts'
 import type { EntryList, LogEntry, OperationCode } from '../../read/plan-page.ts'
 import type { AnyTransaction, FeedSetup, PageRead, PageRequest } from '../dialect.ts'
-import { ENTRIES_PER_PAGE, headStatement, pageStatement, type ReadParams, type ReadStatement } from './read-statements.ts'
+import {
+  ENTRIES_PER_PAGE,
+  headStatement,
+  pageStatement,
+  type ReadParams,
+  type ReadStatement,
+} from './read-statements.ts'
 import { integerArray, isMissingObject, run } from './run.ts'
 
 interface HeadRow {
@@ -55,7 +61,11 @@ export async function readPage(setup: FeedSetup, trx: AnyTransaction, request: P
   }
 }
 
-function runRead<Row>(trx: AnyTransaction, { text, names }: ReadStatement, params: Partial<ReadParams>): Promise<Row[]> {
+function runRead<Row>(
+  trx: AnyTransaction,
+  { text, names }: ReadStatement,
+  params: Partial<ReadParams>,
+): Promise<Row[]> {
   const values = names.map((name) => {
     const value = params[name]
     if (value === undefined) throw new Error(`a read statement wants "${name}"`)
@@ -69,7 +79,13 @@ function headParams({ audience }: PageRequest): Partial<ReadParams> {
 }
 
 function pageParams(request: PageRequest, { hw, part, snap, drain }: Cursor, lookAt: number): Partial<ReadParams> {
-  const shared = { ...headParams(request), hw: String(hw), tables: integerArray(request.tables), limit: request.limit, lookAt }
+  const shared = {
+    ...headParams(request),
+    hw: String(hw),
+    tables: integerArray(request.tables),
+    limit: request.limit,
+    lookAt,
+  }
   if (drain !== null) {
     return {
       ...shared,
@@ -110,7 +126,17 @@ function pageRead(row: HeadRow, stragglers: EntryList, fresh: EntryList): PageRe
   }
 }
 
-type JsonEntry = [string, string, number, OperationCode, string | null, string, number, number, (string | null)[] | null]
+type JsonEntry = [
+  string,
+  string,
+  number,
+  OperationCode,
+  string | null,
+  string,
+  number,
+  number,
+  (string | null)[] | null,
+]
 
 function entryList(
   found: string | null,
@@ -121,19 +147,17 @@ function entryList(
   lookAt: number,
 ): EntryList {
   const parsed: JsonEntry[] = json === null ? [] : (JSON.parse(json) as JsonEntry[])
-  const entries = parsed.map(
-    ([id, tx, table, op, tenant, at, from, count, keys]): LogEntry => ({
-      id: BigInt(id),
-      tx: BigInt(tx),
-      table,
-      op,
-      tenant,
-      at,
-      from,
-      count,
-      keys,
-    }),
-  )
+  const entries = parsed.map(([id, tx, table, op, tenant, at, from, count, keys]): LogEntry => ({
+    id: BigInt(id),
+    tx: BigInt(tx),
+    table,
+    op,
+    tenant,
+    at,
+    from,
+    count,
+    keys,
+  }))
   // What the limit cut off lies behind the last kept entry; unwanted entries behind that one are looked at again.
   if (dropped !== null && dropped !== '0') return { entries, exhausted: false, lastId: BigInt(keptLast ?? '0') }
   return { entries, exhausted: Number(found ?? 0) < lookAt, lastId: BigInt(last ?? '0') }

@@ -26,8 +26,13 @@ const branches = { tenant: ['own', 'global'], global: ['global'] } as const sati
 function headColumns(audience: ReadAudience['kind']): string {
   const maxOf = (whose: Whose): string =>
     `coalesce((select max(${walkId}) from $schema.log where ${walkTenant.column} = ${walkTenant[whose]}), 0)`
-  const max = audience === 'all' ? `coalesce((select max(id) from $schema.log), 0)` : `greatest(${branches[audience].map(maxOf).join(', ')})`
-  const floorOf = { tenant: `where tenant = $tenant::text or tenant is null`, global: 'where tenant is null', all: '' }[audience]
+  const max =
+    audience === 'all'
+      ? `coalesce((select max(id) from $schema.log), 0)`
+      : `greatest(${branches[audience].map(maxOf).join(', ')})`
+  const floorOf = { tenant: `where tenant = $tenant::text or tenant is null`, global: 'where tenant is null', all: '' }[
+    audience
+  ]
   // The next id to be handed out: age() of an xid counts up to it in a transaction that has none of its own.
   return `
     pg_current_snapshot()::text as snap,
@@ -88,7 +93,8 @@ export function pageStatement(schema: string, audience: ReadAudience['kind'], dr
     `select ${headColumns(audience)},
     s.found as s_found, s.last as s_last, s.kept_last as s_kept_last, s.dropped as s_dropped, s.entries as s_entries,
     f.found as f_found, f.last as f_last, f.kept_last as f_kept_last, f.dropped as f_dropped, f.entries as f_entries
-  from (${straggling}) s cross join (${fresh}) f`)
+  from (${straggling}) s cross join (${fresh}) f`,
+  )
 }
 
 /** Replaces `$schema` by the quoted schema and each other `$name` by `$1`, `$2`, … in order of first appearance; in one pass, so no name is read twice. */
@@ -108,7 +114,8 @@ const columns = 'xid, tbl, op, tenant, at, n, keys'
 
 /** An audience's entries in order of id: one ordered, limited branch each for the tenant and the global rows, merged. */
 function walk(audience: ReadAudience['kind'], where: (id: string) => string): string {
-  if (audience === 'all') return `select id, ${columns} from $schema.log where ${where('id')} order by id limit $lookAt::int4`
+  if (audience === 'all')
+    return `select id, ${columns} from $schema.log where ${where('id')} order by id limit $lookAt::int4`
   const branch = (whose: Whose): string =>
     `(select ${walkId} as id, ${columns} from $schema.log where ${walkTenant.column} = ${walkTenant[whose]} and ${where(walkId)}
       order by ${walkId} limit $lookAt::int4)`
@@ -121,10 +128,14 @@ function freshEntries(audience: ReadAudience['kind']): string {
 
 // Few, and looked up by their transactions; sorted after they are found. An equality for each tenant keeps it part of the index condition.
 function newStragglers(audience: ReadAudience['kind']): string {
-  const whose = audience === 'all' ? [''] : branches[audience].map((one) => ` and ${lookUpTenant.column} = ${lookUpTenant[one]}`)
+  const whose =
+    audience === 'all' ? [''] : branches[audience].map((one) => ` and ${lookUpTenant.column} = ${lookUpTenant[one]}`)
   const unsettled = ['xid = any ($unsettled::xid8[])', 'xid >= $unsettledFrom::xid8 and xid < $unsettledBelow::xid8']
   const found = whose.flatMap((theirs) =>
-    unsettled.map((xids) => `(select ${lookUpId} as id, ${columns} from $schema.log where ${xids}${theirs} and ${lookUpId} <= $hw::int8)`),
+    unsettled.map(
+      (xids) =>
+        `(select ${lookUpId} as id, ${columns} from $schema.log where ${xids}${theirs} and ${lookUpId} <= $hw::int8)`,
+    ),
   )
   return `select * from (${found.join(' union all ')}) unsettled order by id limit $lookAt::int4`
 }

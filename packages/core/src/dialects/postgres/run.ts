@@ -8,7 +8,11 @@ export type Param = string | number | null
  * Runs one statement without the app's Kysely plugins (a plugin that renames columns would rename ours too). Unnamed, so that it works
  * through poolers in transaction mode.
  */
-export async function run<Row>(db: AnyKysely | AnyTransaction, text: string, params: readonly Param[] = []): Promise<Row[]> {
+export async function run<Row>(
+  db: AnyKysely | AnyTransaction,
+  text: string,
+  params: readonly Param[] = [],
+): Promise<Row[]> {
   const { rows } = await db.withoutPlugins().executeQuery<Row>(CompiledQuery.raw(text, [...params]))
   return rows
 }
