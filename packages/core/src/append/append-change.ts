@@ -4,7 +4,7 @@ import type { Operation } from '../change.ts'
 import type { FeedTable } from '../declaration.ts'
 import { InvalidInputError } from '../errors.ts'
 import type { Feed } from '../feed.ts'
-import { appendExplicit, type LooseEntry, requireObject } from './append-explicit.ts'
+import { appendExplicit, requireObject } from './append-explicit.ts'
 import type { AppendResult, NotifyEntry } from './notify.ts'
 
 /** Request of {@link appendChange}. */
@@ -39,7 +39,7 @@ export async function appendChange<DB, TT, T extends FeedTable<DB, TT>>(
       "must be given, unless the operation is 'invalidate', which speaks of the whole table",
     )
   }
-  return appendExplicit(feed, transaction, audience, [{ entry: request as LooseEntry, operation, field: '' }], {
+  return appendExplicit(feed, transaction, audience, [{ entry: request, operation, field: '' }], {
     reason: null,
     actor: null,
   })

@@ -1,4 +1,4 @@
-import { CamelCasePlugin, Kysely, PostgresDialect, type Transaction } from 'kysely'
+import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -20,10 +20,6 @@ import {
 import { decodeCursor, encodeCursor } from '../../src/cursor/codec.ts'
 import type { Cursor } from '../../src/cursor/cursor.ts'
 import { brief, type DB, openReadFeed, page, readAll } from './support.ts'
-
-interface LateDB extends DB {
-  late: { id: number }
-}
 
 let at: Awaited<ReturnType<typeof openReadFeed>>
 beforeAll(async () => {
@@ -302,13 +298,14 @@ describe('a table that another process tracks later', () => {
   it('is read and appended to by processes that began before', async () => {
     await at.run('create table late (id int primary key)')
     const tables = { item: { tenant: 'tenant_id', key: 'id' }, late: { tenant: null, key: 'id' } } as const
-    const early = createFeed({ db: at.db as unknown as Kysely<LateDB>, tables })
+    const db = at.db.withTables<{ late: { id: number } }>()
+    const early = createFeed({ db, tables })
     await expect(readChanges(early, acme, { since: 'now' })).rejects.toThrow(NotMigratedError)
     expect('changes' in (await readChanges(early, acme, { since: 'now', tables: ['item'] }))).toBe(true)
     const since = await head()
-    await createFeed({ db: at.db as unknown as Kysely<LateDB>, tables }).migrate()
-    await at.db.transaction().execute(async (trx) => {
-      await appendChange(early, trx as unknown as Transaction<LateDB>, globalOnly, {
+    await createFeed({ db, tables }).migrate()
+    await db.transaction().execute(async (trx) => {
+      await appendChange(early, trx, globalOnly, {
         table: 'late',
         operation: 'update',
         keys: [5],

@@ -27,7 +27,7 @@ export class PgliteDialect implements Dialect {
   }
 
   createDriver(): Driver {
-    return new PgliteDriver(this.#config) as Driver
+    return new PgliteDriver(this.#config)
   }
 
   createQueryCompiler(): QueryCompiler {
