@@ -1,0 +1,40 @@
+import { appTriggers } from '../contract/app-triggers.ts'
+import { attacks } from '../contract/attacks.ts'
+import { bulk } from '../contract/bulk.ts'
+import { captureCascades } from '../contract/capture-cascades.ts'
+import { captureMoves } from '../contract/capture-moves.ts'
+import { captureNoOps } from '../contract/capture-no-ops.ts'
+import { captureStatements } from '../contract/capture-statements.ts'
+import { captureTruncate } from '../contract/capture-truncate.ts'
+import { explicit } from '../contract/explicit.ts'
+import { explicitInput } from '../contract/explicit-input.ts'
+import { keyTypes } from '../contract/key-types.ts'
+import { mending } from '../contract/mending.ts'
+import { migrations } from '../contract/migrations.ts'
+import { names } from '../contract/names.ts'
+import { nullTenant } from '../contract/null-tenant.ts'
+import { refusals } from '../contract/refusals.ts'
+import { tableChanges } from '../contract/table-changes.ts'
+import { untracking } from '../contract/untracking.ts'
+import { onPglite } from '../support/contract.ts'
+
+onPglite([
+  appTriggers,
+  attacks,
+  bulk,
+  captureCascades,
+  captureMoves,
+  captureNoOps,
+  captureStatements,
+  captureTruncate,
+  explicit,
+  explicitInput,
+  keyTypes,
+  mending,
+  migrations,
+  names,
+  nullTenant,
+  refusals,
+  tableChanges,
+  untracking,
+])

@@ -1,0 +1,4 @@
+import { keyTypes } from '../contract/key-types.ts'
+import { onPostgres } from '../support/contract.ts'
+
+onPostgres([keyTypes])

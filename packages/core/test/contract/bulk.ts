@@ -1,0 +1,76 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Bed, capture } from '../support/bed.ts'
+import { changesBy, entriesOf, type LoggedEntry } from '../support/changes.ts'
+
+const sizes = (entries: readonly LoggedEntry[]): number[] => entries.map(({ n }) => n).toSorted((a, b) => b - a)
+
+/** Statements over many rows: bounded entries, grouped by tenant (docs/capture.md, rule 11). */
+export function bulk(bed: () => Bed): void {
+  describe('bulk', () => {
+    beforeEach(() => bed().reset())
+    const declared = { tasks: { tenant: 'tenant_id', key: 'id' } } as const
+    const ddl = 'create table tasks (id int primary key, tenant_id text not null, v int)'
+
+    it.each([
+      [999, [999]],
+      [1000, [1000]],
+      [1001, [1000, 1]],
+      [2500, [1000, 1000, 500]],
+    ])('%i rows of one tenant stand in entries of at most 1,000 keys', async (rows, expected) => {
+      await capture(bed(), ddl, declared)
+      for (const statement of [
+        `insert into tasks select g, 'acme' from generate_series(1, ${rows}) g`,
+        'update tasks set v = 1',
+        'update tasks set v = 1',
+        'delete from tasks',
+      ]) {
+        const entries = await entriesOf(bed(), statement)
+        if (entries.length === 0) {
+          expect(statement).toBe('update tasks set v = 1')
+          continue
+        }
+        expect(sizes(entries)).toEqual(expected)
+        const keys = entries.flatMap((entry) => entry.keys ?? [])
+        expect(new Set(keys).size).toBe(rows)
+        expect(entries.every(({ keys, n }) => keys?.length === n)).toBe(true)
+      }
+    })
+
+    it('rows of many tenants in mixed order stand in one entry for each tenant', async () => {
+      await capture(bed(), ddl, declared)
+      const entries = await entriesOf(
+        bed(),
+        `insert into tasks select g, 't' || g % 30 from generate_series(1, 6000) g`,
+      )
+      expect(entries.length).toBe(30)
+      expect(new Set(entries.map(({ tenant }) => tenant)).size).toBe(30)
+      expect(entries.every(({ n }) => n === 200)).toBe(true)
+      const updated = await entriesOf(
+        bed(),
+        `update tasks set v = 1, tenant_id = 't' || (id + 1) % 30 where id <= 3000`,
+      )
+      expect(updated.map(({ op }) => op)).toEqual([
+        ...Array.from({ length: 30 }, () => 'd'),
+        ...Array.from({ length: 30 }, () => 'c'),
+      ])
+    })
+
+    it('COPY is told like any insert', async () => {
+      const feed = await capture(bed(), ddl, declared)
+      const lines = Array.from({ length: 1500 }, (_, i) => `${i}\t${i === 7 ? 'bolt' : 'acme'}\t0\n`)
+      const told = await changesBy(feed, () => bed().copyIn('tasks', lines.join('')))
+      expect(told.toSorted()).toEqual(lines.map((_, i) => `create tasks ${i} @${i === 7 ? 'bolt' : 'acme'}`).toSorted())
+      expect(await changesBy(feed, () => bed().copyIn('tasks', ''))).toEqual([])
+      await expect(bed().copyIn('tasks', '1\tacme\t0\n')).rejects.toMatchObject({ code: '23505' })
+    })
+
+    it('reading gives every key once, whatever the page size', async () => {
+      const feed = await capture(bed(), ddl, declared)
+      const told = await changesBy(feed, () =>
+        bed().sql(`insert into tasks select g, 'acme' from generate_series(1, 7001) g`),
+      )
+      expect(new Set(told).size).toBe(7001)
+      expect(told.length).toBe(7001)
+    })
+  })
+}
