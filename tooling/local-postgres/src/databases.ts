@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { LocalPostgresError } from './errors.ts'
+
+const SESSIONS_END_MS = 1_000
 
 /** How a database is created. */
 export interface CreateDatabaseOptions {
@@ -20,13 +23,21 @@ export interface TestDatabase extends AsyncDisposable {
 /** Creates a database on the server of `url` and returns its connection string. Fails when the name is taken. */
 export async function createDatabase(url: string, name: string, options: CreateDatabaseOptions = {}): Promise<string> {
   const { template = 'template0' } = options
-  await run(url, `create database ${pg.escapeIdentifier(name)} template ${pg.escapeIdentifier(template)}`)
+  const statement = `create database ${pg.escapeIdentifier(name)} template ${pg.escapeIdentifier(template)}`
+  await withClient(url, async (client) => await client.query(statement))
   return urlOfDatabase(url, name)
 }
 
-/** Drops a database and ends what is connected to it; nothing happens when there is none. */
+/**
+ * Drops a database; nothing happens when there is none. Sessions that are just ending are given up to a second, so that
+ * their clients see no error; what is connected then is ended.
+ */
 export async function dropDatabase(url: string, name: string): Promise<void> {
-  await run(url, `drop database if exists ${pg.escapeIdentifier(name)} with (force)`)
+  await withClient(url, async (client) => {
+    const deadline = performance.now() + SESSIONS_END_MS
+    while (performance.now() < deadline && (await hasSessions(client, name))) await delay(10)
+    await client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`)
+  })
 }
 
 /**
@@ -74,12 +85,17 @@ export async function probeServer(url: string, named: string): Promise<number> {
   }
 }
 
-async function run(url: string, statement: string): Promise<void> {
+async function hasSessions(client: pg.Client, name: string): Promise<boolean> {
+  const { rowCount } = await client.query('select from pg_stat_activity where datname = $1 limit 1', [name])
+  return rowCount !== 0
+}
+
+async function withClient(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   await client.connect()
   try {
-    await client.query(statement)
+    await work(client)
   } finally {
     await client.end()
   }

@@ -51,6 +51,20 @@ describe('databases', () => {
     await dropDatabase(server.url, 'Odd "name" 1')
     expect(await names(server.url)).toEqual(['postgres', 'template0', 'template1'])
   })
+
+  it('are dropped without an error for a session that is just ending', async () => {
+    const database = await createTestDatabase(server.url)
+    const client = new pg.Client({ connectionString: database.url })
+    const errors: Error[] = []
+    client.on('error', (error) => errors.push(error))
+    await client.connect()
+    const dropping = database.drop()
+    await client.query('select pg_sleep(0.2)')
+    await client.end()
+    await dropping
+    expect(errors).toEqual([])
+    expect(await names(server.url)).not.toContain(database.name)
+  })
 })
 
 describe('the run’s server', () => {

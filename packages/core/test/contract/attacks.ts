@@ -93,13 +93,12 @@ export function attacks(bed: () => Bed): void {
             `create operator evil.${operator} (function = evil.eq_${type}, leftarg = ${type}, rightarg = ${type});`,
         ),
       ])
-      await bed().sql(
-        `drop schema if exists evil cascade; create schema evil; grant all on schema evil to ${quoted(role.name)}`,
-      )
+      await bed().sql(`drop schema if exists evil cascade; create schema evil authorization ${quoted(role.name)}`)
       const since = await now(feed)
       {
         await using session = await bed().session({ role: role.name })
-        await session.sql(`${operators.join(' ')}
+        // Open to everyone, or the role that owns the capture functions would pass it by.
+        await session.sql(`grant usage on schema evil to public; ${operators.join(' ')}
           create function evil.same(record, record) returns boolean language plpgsql immutable as 'begin return false; end';
           create operator evil.*<> (function = evil.same, leftarg = record, rightarg = record);
           create function evil.strpos(text, text) returns int language sql as 'select 1/0';

@@ -48,9 +48,11 @@ it('captures a plain role behind row security, and one with a decoy on its path'
   }
   {
     await using second = loggedIn(other, 'decoy,tidemark_decoy,app,pg_catalog')
+    // Open to everyone, or whoever runs the trigger would pass them by.
     for (const schema of ['decoy', 'tidemark_decoy'])
       await second.pool.query(
-        `create table ${schema}.log (tbl int, op text, n int, tenant text, scopes text[], keys text[])`,
+        `create table ${schema}.log (tbl int, op text, n int, tenant text, scopes text[], keys text[]);
+         grant usage on schema ${schema} to public; grant all on ${schema}.log to public`,
       )
     await second.pool.query(`create table decoy.tidemark_n (id int, tenant_id text, v int)`)
     await second.pool.query(`insert into todo values (2, 'bolt')`)
