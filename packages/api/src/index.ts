@@ -1,6 +1,7 @@
 export { jwtAuth } from './auth/jwt-auth.ts'
 export type { Authenticate } from './auth/jwt-auth.ts'
-export type { JwtAlgorithm, JwtAuthOptions } from './auth/jwt-options.ts'
+export type { JwtAlgorithm } from './auth/jwt-key.ts'
+export type { JwtAuthOptions } from './auth/jwt-options.ts'
 export type { RequestHeaders } from './auth/bearer.ts'
 export { unverifiedAuth, verifiedAuth } from './auth/sync-auth.ts'
 export type { AuthFailure, SyncAuth, UnverifiedAuth, VerifiedAuth, VerifiedIdentity } from './auth/sync-auth.ts'

@@ -1,4 +1,7 @@
 import type { CryptoKey, JWK, JWTVerifyGetKey, KeyObject } from 'jose'
+import { checkAlgorithms, checkKey } from './jwt-key.ts'
+import type { JwtAlgorithm } from './jwt-key.ts'
+import { wrongOption } from './wrong-option.ts'
 
 /** Options of `jwtAuth`. */
 export interface JwtAuthOptions {
@@ -7,6 +10,9 @@ export interface JwtAuthOptions {
    * a token's header, such as the result of jose's `createRemoteJWKSet`. A function says that it knows no such key by
    * throwing jose's `JWKSNoMatchingKey` (401); whatever else it throws means that keys cannot be had at the moment
    * (503).
+   *
+   * A key that is passed as such must fit each of `algorithms`: their type and curve, secrets as long as the hash at
+   * least, RSA from 2,048 bits. For several types of keys pass a function.
    */
   readonly key: CryptoKey | KeyObject | JWK | Uint8Array | JWTVerifyGetKey
   /**
@@ -34,40 +40,6 @@ export interface JwtAuthOptions {
   readonly now?: (() => Date) | undefined
 }
 
-/** Signature algorithms of JWTs. */
-export type JwtAlgorithm =
-  | 'HS256'
-  | 'HS384'
-  | 'HS512'
-  | 'RS256'
-  | 'RS384'
-  | 'RS512'
-  | 'PS256'
-  | 'PS384'
-  | 'PS512'
-  | 'ES256'
-  | 'ES384'
-  | 'ES512'
-  | 'EdDSA'
-  | 'Ed25519'
-
-const known: Readonly<Record<JwtAlgorithm, 'secret' | 'public'>> = {
-  HS256: 'secret',
-  HS384: 'secret',
-  HS512: 'secret',
-  RS256: 'public',
-  RS384: 'public',
-  RS512: 'public',
-  PS256: 'public',
-  PS384: 'public',
-  PS512: 'public',
-  ES256: 'public',
-  ES384: 'public',
-  ES512: 'public',
-  EdDSA: 'public',
-  Ed25519: 'public',
-}
-
 /** The same options, checked and with their defaults. */
 export interface CheckedJwtOptions {
   readonly key: JwtAuthOptions['key']
@@ -83,22 +55,22 @@ export interface CheckedJwtOptions {
 /** Refuses at start-up what would be a hole, or a 401 for everyone, at run time. */
 export function checkJwtOptions(options: JwtAuthOptions): CheckedJwtOptions {
   if (typeof options !== 'object' || options === null)
-    throw wrong('options', 'pass { key, algorithms, issuer, audience, … }')
+    throw wrongOption('options', 'pass { key, algorithms, issuer, audience, … }')
   const { key, algorithms, tenantClaim, permissionsClaim, clockToleranceSeconds = 5, now = () => new Date() } = options
-  const kind = checkAlgorithms(algorithms)
-  checkKey(key, kind, algorithms)
+  const known = checkAlgorithms(algorithms)
+  checkKey(key, known)
   if (
     typeof clockToleranceSeconds !== 'number' ||
     !Number.isInteger(clockToleranceSeconds) ||
     clockToleranceSeconds < 0 ||
     clockToleranceSeconds > 300
   ) {
-    throw wrong('clockToleranceSeconds', 'must be a whole number from 0 to 300')
+    throw wrongOption('clockToleranceSeconds', 'must be a whole number from 0 to 300')
   }
-  if (typeof now !== 'function') throw wrong('now', 'must be a function that returns a Date')
+  if (typeof now !== 'function') throw wrongOption('now', 'must be a function that returns a Date')
   return {
     key,
-    algorithms: [...algorithms],
+    algorithms: known,
     issuer: names('issuer', options.issuer),
     audience: names('audience', options.audience),
     tenantClaim: claimName('tenantClaim', tenantClaim),
@@ -108,62 +80,15 @@ export function checkJwtOptions(options: JwtAuthOptions): CheckedJwtOptions {
   }
 }
 
-function checkAlgorithms(algorithms: unknown): 'secret' | 'public' {
-  if (!Array.isArray(algorithms) || algorithms.length === 0)
-    throw wrong('algorithms', "list those in use, such as ['RS256']")
-  const kinds = new Set<string>()
-  for (const algorithm of algorithms) {
-    const kind = Object.hasOwn(known, algorithm) ? known[algorithm as JwtAlgorithm] : undefined
-    if (kind === undefined)
-      throw wrong('algorithms', `"${String(algorithm)}" is not a signature algorithm that can be trusted`)
-    kinds.add(kind)
-  }
-  if (kinds.size > 1)
-    throw wrong('algorithms', 'shared-secret (HS…) and public-key algorithms must not be accepted together')
-  return kinds.has('secret') ? 'secret' : 'public'
-}
-
-function checkKey(key: unknown, kind: 'secret' | 'public', algorithms: readonly string[]): void {
-  if (typeof key === 'function') return
-  if (typeof key !== 'object' || key === null) {
-    throw wrong(
-      'key',
-      "must be a jose key, a JWK, a Uint8Array, or a function; import PEM text with jose's importSPKI, encode a secret with TextEncoder",
-    )
-  }
-  if (key instanceof Uint8Array) {
-    if (kind === 'public')
-      throw wrong('key', `a shared secret cannot verify ${algorithms.join(', ')}; pass the public key`)
-    const bytes = Math.max(...algorithms.map((algorithm) => Number(algorithm.slice(2)) / 8))
-    // RFC 7518, section 3.2.
-    if (key.byteLength < bytes)
-      throw wrong('key', `a secret for ${algorithms.join(', ')} must have at least ${bytes} bytes`)
-    return
-  }
-  const type = keyType(key as Record<string, unknown>)
-  if (type === 'private') throw wrong('key', 'is a private key; pass the public one')
-  if (type !== undefined && type !== kind) throw wrong('key', `a ${type} key cannot verify ${algorithms.join(', ')}`)
-}
-
-function keyType(key: Readonly<Record<string, unknown>>): string | undefined {
-  if (typeof key['kty'] !== 'string') return typeof key['type'] === 'string' ? key['type'] : undefined
-  if (key['kty'] === 'oct') return 'secret'
-  return key['d'] === undefined ? 'public' : 'private'
-}
-
 function names(option: string, value: unknown): string[] {
   const list = typeof value === 'string' ? [value] : value
   if (!Array.isArray(list) || list.length === 0 || !list.every((name) => typeof name === 'string' && name !== '')) {
-    throw wrong(option, 'must be a non-empty string, or an array of them')
+    throw wrongOption(option, 'must be a non-empty string, or an array of them')
   }
   return [...list]
 }
 
 function claimName(option: string, value: unknown): string | undefined {
   if (value === undefined || (typeof value === 'string' && value !== '')) return value
-  throw wrong(option, 'must be the name of a claim')
-}
-
-function wrong(option: string, message: string): TypeError {
-  return new TypeError(`jwtAuth: "${option}" ${message}`)
+  throw wrongOption(option, 'must be the name of a claim')
 }

@@ -27,7 +27,8 @@ function toOutput(answer: ReadResult): ChangesOutput {
   return { changes: answer.changes.map(toWire), cursor, hasMore, upToDate }
 }
 
-// Position, transaction and tenant stay behind: they count other tenants' writes.
+// Position and transaction stay behind because no caller needs them, not as a secret: a cursor and a token of `notify`
+// carry such ids in clear (docs/cursor.md). Of the tenant `global` says all that is not the caller's own.
 function toWire({ table, key, operation, tenant, at }: Change): WireChange {
   return { table, key, operation, global: tenant === null, at }
 }

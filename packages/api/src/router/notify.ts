@@ -1,6 +1,7 @@
-import { notify as appendNotice } from '@tidemark/core'
+import { InvalidInputError, notify as appendNotice } from '@tidemark/core'
 import type { Feed, GlobalAudience, NotifyRequest, TenantAudience } from '@tidemark/core'
 import type { NotifyInput, NotifyOutput } from '../protocol.ts'
+import { SyncError } from '../errors/sync-error.ts'
 import type { SyncPermission } from './options.ts'
 import { declaredTable } from './tables.ts'
 
@@ -29,8 +30,21 @@ export async function notify<DB, TT>(
     actor: 'external',
     ...(reason === undefined ? {} : { reason }),
   } as unknown as NotifyRequest<DB, TT>
-  const { token, tables, changes } = await feed.db
-    .transaction()
-    .execute((transaction) => appendNotice(feed, transaction, audience, request))
-  return { token, tables, changes }
+  try {
+    const { token, tables, changes } = await feed.db
+      .transaction()
+      .execute((transaction) => appendNotice(feed, transaction, audience, request))
+    return { token, tables, changes }
+  } catch (error) {
+    throw withoutTransaction(error)
+  }
+}
+
+// What Postgres could not cast, core explains to whoever holds the transaction. Here that is this file, and it is rolled
+// back by now.
+function withoutTransaction(error: unknown): unknown {
+  if (!(error instanceof InvalidInputError) || !/transaction/i.test(error.message)) return error
+  const { field } = error
+  const message = `"${field}": a key or scope value cannot be cast to its column's type; nothing was appended`
+  return new SyncError('invalidInput', { field, message, cause: error })
 }

@@ -5,12 +5,12 @@ import { initTRPC } from '@trpc/server'
 import { createExpressMiddleware } from '@trpc/server/adapters/express'
 import express from 'express'
 import { Kysely, PostgresDialect } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createSyncExpress } from '../../src/express.ts'
 import { createSyncRouter } from '../../src/index.ts'
 import type { SyncContext, SyncRouterOptions } from '../../src/index.ts'
-import { connect, createFreight, freightFeed, freightTables } from '../support/freight.ts'
+import { connect, createFreight, freightFeed, freightTables, openPool } from '../support/freight.ts'
 import type { Freight, FreightDb, FreightFeed } from '../support/freight.ts'
 import { get, listen, post } from '../support/http.ts'
 import type { Answer } from '../support/http.ts'
@@ -31,8 +31,7 @@ afterAll(async () => {
 
 /** A feed over a connection of its own. */
 function feedOver(config: pg.PoolConfig): FreightFeed {
-  const pool = new pg.Pool(config)
-  pool.on('error', () => {})
+  const pool = openPool(config)
   cleanUps.push(() => pool.end())
   return freightFeed(new Kysely<FreightDb>({ dialect: new PostgresDialect({ pool }) }))
 }
@@ -79,7 +78,7 @@ const failures: Record<
   ],
   'no room in the pool': [
     async () => {
-      const pool = new pg.Pool({ connectionString: freight.url, max: 1, connectionTimeoutMillis: 50 })
+      const pool = openPool({ connectionString: freight.url, max: 1, connectionTimeoutMillis: 50 })
       const client = await pool.connect()
       cleanUps.push(async () => {
         client.release()

@@ -99,7 +99,7 @@ describe('what ctx.auth must be', () => {
   const look = { verified: true, tenant: 'acme', claims: {}, permissions: ['tidemark:notify'] } as unknown as SyncAuth
   test.each([
     ['a look-alike', look],
-    ['a copy of a real one', { ...verifiedAuth({ tenant: 'acme' }), tenant: 'globex' } as SyncAuth],
+    ['a copy of a real one', { ...verifiedAuth({ tenant: 'acme' }), tenant: 'globex' }],
     ['nothing', undefined as unknown as SyncAuth],
     ['null', null as unknown as SyncAuth],
     ['true', true as unknown as SyncAuth],

@@ -1,12 +1,12 @@
-import { readChanges, tenant } from '@tidemark/core'
+import { createFeed, readChanges, tenant } from '@tidemark/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSyncRouter, verifiedAuth } from '../../src/index.ts'
 import type { SyncContext, SyncPermission } from '../../src/index.ts'
 import { initTRPC } from '@trpc/server'
 import { plainApp } from '../support/apps.ts'
-import { createFreight } from '../support/freight.ts'
+import { createFreight, freightTables } from '../support/freight.ts'
 import type { Freight } from '../support/freight.ts'
-import { listen, post } from '../support/http.ts'
+import { get, listen, post } from '../support/http.ts'
 import type { Answer, TestServer } from '../support/http.ts'
 import { bearer } from '../support/tokens.ts'
 
@@ -105,6 +105,12 @@ describe('notify', () => {
       ],
     })
     expect(answer.status).toBe(400)
+    expect(answer.json).toMatchObject({
+      error: {
+        message: `"entries[1].keys": a key or scope value cannot be cast to its column's type; nothing was appended`,
+        data: { tidemark: { code: 'invalidInput', retryable: false, field: 'entries[1].keys' } },
+      },
+    })
     expect(await changesSince('acme', own)).toEqual([])
     // The connection went back without an open transaction.
     const { rows } = await freight.pool.query('select pg_current_xact_id_if_assigned() as xid')
@@ -118,6 +124,40 @@ describe('notify', () => {
     const answer = await fetch(`${server.url}/trpc/sync.notify?input=${input}`, { headers: { authorization } })
     expect(answer.status).toBe(405)
     expect(await changesSince('acme', own)).toEqual([])
+  })
+})
+
+describe('a feed that is not installed', () => {
+  const entries = [{ table: 'shipments', keys: ['1'] }]
+  const notMigrated = (path: string) => ({
+    error: {
+      code: -32603,
+      message: 'the change feed is not installed yet; try again later',
+      data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503, path, tidemark: { code: 'notMigrated', retryable: true } },
+    },
+  })
+
+  async function expectNotMigrated(own: TestServer): Promise<void> {
+    const headers = await bearer('acme', ['tidemark:notify'])
+    const notified = await post(`${own.url}/trpc/sync.notify`, { entries }, headers)
+    const read = await get(`${own.url}/trpc/sync.changes`, { since: 'now' }, headers)
+    expect([notified.status, notified.json]).toEqual([503, notMigrated('sync.notify')])
+    expect([read.status, read.json]).toEqual([503, notMigrated('sync.changes')])
+  }
+
+  test('never', async () => {
+    const feed = createFeed({ db: freight.db, tables: freightTables, schema: 'never_installed' })
+    await using own = await listen(plainApp({ feed }).app)
+    await expectNotMigrated(own)
+  })
+
+  test('any more, after this server has used it', async () => {
+    await using dropped = await createFreight()
+    await using own = await listen(plainApp({ feed: dropped.feed }).app)
+    const used = await post(`${own.url}/trpc/sync.notify`, { entries }, await bearer('acme', ['tidemark:notify']))
+    expect(used.status).toBe(200)
+    await dropped.pool.query('drop schema tidemark cascade')
+    await expectNotMigrated(own)
   })
 })
 

@@ -51,6 +51,14 @@ test('changes serves the other tables, and nothing of the scoped one is among th
   })
 })
 
+test('a scope value that Postgres cannot cast is told without a word of the transaction', async () => {
+  const entries = [{ table: 'dossiers', scopes: { team: 'red' } }]
+  const answer = await post(`${server.url}/trpc/sync.notify`, { entries }, headers)
+  expect(answer.status).toBe(400)
+  expect(sentError(answer).message).toMatch(/cannot be cast/)
+  expect(answer.text).not.toMatch(/transaction|roll/)
+})
+
 test('notify records scope values, and asks for them when keys are given', async () => {
   const head = await readChanges(freight.scopedFeed, tenant('acme'), { since: 'now' })
   if (!('changes' in head)) throw new Error('no page')

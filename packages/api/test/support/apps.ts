@@ -42,7 +42,7 @@ export interface TestApp<Router> {
 }
 
 /** Does nothing with an error: for tests that provoke them on purpose. */
-export function quiet(): void {}
+function quiet(): void {}
 
 /** An app without a transformer. */
 export function plainApp<DB, TT>(options: AppOptions<DB, TT>): TestApp<AppRouter<DB, TT, false>> {

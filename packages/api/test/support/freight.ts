@@ -38,11 +38,16 @@ export interface Freight extends AsyncDisposable {
   readonly scopedFeed: Feed<FreightDb, typeof scopedTables>
 }
 
+/** A pool whose server may end an idle connection without ending the test run. */
+export function openPool(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(config)
+  pool.on('error', () => {})
+  return pool
+}
+
 /** Connects to a database; the pool's size is part of some tests. */
 export function connect(url: string, max = 5): { readonly pool: pg.Pool; readonly db: Kysely<FreightDb> } {
-  const pool = new pg.Pool({ connectionString: url, max })
-  // A server that ends an idle connection must not end the test run.
-  pool.on('error', () => {})
+  const pool = openPool({ connectionString: url, max })
   return { pool, db: new Kysely<FreightDb>({ dialect: new PostgresDialect({ pool }) }) }
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
-import type { IncomingHttpHeaders, OutgoingHttpHeaders, RequestListener } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -11,9 +11,13 @@ export interface TestServer extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Starts a real server on a free port. */
-export async function listen(app: RequestListener): Promise<TestServer> {
-  const server = createServer(app)
+/**
+ * Starts a real server on a free port. A handler that rejects fails the test run, as one that throws does.
+ */
+export async function listen(
+  app: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>,
+): Promise<TestServer> {
+  const server = createServer((req, res) => void app(req, res))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const close = async () => {

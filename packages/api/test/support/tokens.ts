@@ -3,10 +3,10 @@ import type { CryptoKey, JWTPayload, KeyObject } from 'jose'
 import { jwtAuth } from '../../src/index.ts'
 import type { Authenticate, JwtAuthOptions } from '../../src/index.ts'
 
-export const NOW: Date = new Date('2024-03-10T12:00:00Z')
+const NOW: Date = new Date('2024-03-10T12:00:00Z')
 export const nowSeconds: number = NOW.getTime() / 1000
-export const ISSUER = 'https://sign-in.example/'
-export const AUDIENCE = 'freight-api'
+const ISSUER = 'https://sign-in.example/'
+const AUDIENCE = 'freight-api'
 export const SECRET: Uint8Array = new TextEncoder().encode('a secret of at least thirty-two bytes')
 
 export const rules: JwtAuthOptions = {
