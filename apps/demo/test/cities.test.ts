@@ -20,6 +20,7 @@ test(
     expect(demo.preparation.citiesWritten).toBe(ALL_CITIES)
 
     const pool = new pg.Pool({ connectionString: database.url })
+    pool.on('error', () => {})
     const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
     try {
       const feed = createDemoFeed(db)

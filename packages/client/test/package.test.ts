@@ -8,6 +8,8 @@ import { build } from 'tsdown'
 import { describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+/** A build takes as long as a busy machine needs. */
+const TIMEOUT_MS = 180_000
 
 async function bundled(code: string): Promise<{ text: string; gzipped: number; imports: string[] }> {
   const { outputFiles, metafile } = await bundle({
@@ -26,7 +28,7 @@ async function bundled(code: string): Promise<{ text: string; gzipped: number; i
   return { text, gzipped: gzipSync(text, { level: 9 }).byteLength, imports: [...imports] }
 }
 
-describe('what a page carries', () => {
+describe('what a page carries', { timeout: TIMEOUT_MS }, () => {
   it('is under 5 KB for the client, and under 0.7 KB more for the hooks', async () => {
     const client = await bundled("export { createSyncClient } from './src/index.ts'")
     const both = await bundled(
@@ -45,7 +47,7 @@ describe('what a page carries', () => {
   })
 })
 
-describe('what is published', () => {
+describe('what is published', { timeout: TIMEOUT_MS }, () => {
   it('names no package but react, also in its declarations', async () => {
     const outDir = await mkdtemp(join(tmpdir(), 'tidemark-client-'))
     try {

@@ -1,6 +1,6 @@
 import { createFeed, type Feed } from '@tidemark/core'
 import { CamelCasePlugin, Kysely, PostgresDialect, sql, type Generated, type KyselyPlugin } from 'kysely'
-import pg from 'pg'
+import { openPool } from '../cli/open-pool.ts'
 
 /*
  * The tables under torture. Names, key types, tenants and settings are chosen to be awkward: quoted names in another schema, a schema of the feed's that
@@ -61,7 +61,7 @@ export function openSide(
   url: string,
   options: { readonly max: number; readonly camelCase?: boolean; readonly session?: string },
 ): Side {
-  const pool = new pg.Pool({
+  const pool = openPool({
     connectionString: url,
     max: options.max,
     ...(options.session === undefined ? {} : { options: options.session }),

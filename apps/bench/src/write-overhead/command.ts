@@ -86,6 +86,8 @@ export const writeOverhead: Command = {
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
+  // The next query fails when the connection has broken; unheard, the event would end the process before.
+  client.on('error', () => {})
   await client.connect()
   return client
 }

@@ -1,6 +1,7 @@
 import { createFeed, UnsupportedTableError } from '@tidemark/core'
 import { Kysely, PostgresDialect } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
+import { openPool } from '../cli/open-pool.ts'
 import { progress } from '../cli/output.ts'
 import { rowOf } from './row-layout.ts'
 
@@ -33,7 +34,7 @@ export async function createTables(admin: pg.Client, url: string, rows: number):
     await admin.query(`vacuum analyze ${name}`)
   }
   const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 2 }) }),
+    dialect: new PostgresDialect({ pool: openPool({ connectionString: url, max: 2 }) }),
   })
   try {
     const feed = createFeed({ db, tables: { tracked: { tenant: 'tenant_id', key: 'id', scopes: ['project_id'] } } })
@@ -62,7 +63,7 @@ export async function tryPartitioned(admin: pg.Client, url: string): Promise<'re
     `create table parted (id bigint not null, tenant_id integer not null, project_id integer not null, title text not null, body text not null, primary key (id, tenant_id)) partition by list (tenant_id)`,
   )
   const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }),
+    dialect: new PostgresDialect({ pool: openPool({ connectionString: url, max: 1 }) }),
   })
   try {
     await createFeed({ db, tables: { parted: { tenant: 'tenant_id', key: ['id', 'tenant_id'] } } }).migrate()

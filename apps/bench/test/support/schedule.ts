@@ -70,6 +70,7 @@ export class Schedules implements AsyncDisposable {
     await installSchema(side)
     const connect = async (): Promise<pg.Client> => {
       const client = new pg.Client({ connectionString: database.url })
+      client.on('error', () => {})
       await client.connect()
       return client
     }

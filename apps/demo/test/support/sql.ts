@@ -8,6 +8,7 @@ export interface SqlSession extends AsyncDisposable {
 
 export async function openSql(url: string): Promise<SqlSession> {
   const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
   await client.connect()
   return {
     run: async <Row extends object>(text: string, values: unknown[] = []) =>

@@ -149,13 +149,19 @@ describe('an environment that calls back at once', () => {
   it('leaves no timer behind', async () => {
     const server = new ScriptedSync()
     const environment = new FakeEnvironment()
+    const timers: number[] = []
     const sync = createSyncClient({
       trpc: server,
       since: 'c0',
+      intervalMs: 1_000,
+      timeoutMs: 5_000,
       environment: {
         ...environment,
+        // The middle of the range, which is the interval itself.
+        random: () => 0.5,
         setTimer: (callback, ms) => {
-          if (ms === 2_000) sync.poll()
+          timers.push(ms)
+          if (ms === 1_000) sync.poll()
           return environment.setTimer(callback, ms)
         },
       },
@@ -163,8 +169,10 @@ describe('an environment that calls back at once', () => {
     sync.start()
     await settle()
     await server.last.answer(page('c1'))
+    // Reading the cursor, the request, the pause in which `poll` is called, and the request that it asked for.
+    expect(timers).toStrictEqual([5_000, 5_000, 1_000, 5_000])
     expect(server.sinces).toStrictEqual(['c0', 'c1'])
-    expect(environment.pending).toStrictEqual([30_000])
+    expect(environment.pending).toStrictEqual([5_000])
     sync.stop()
     expect(environment.pending).toStrictEqual([])
   })
