@@ -52,13 +52,16 @@ export function tenant(id: string | number | bigint): TenantAudience {
     throw new InvalidInputError('tenant', 'must be a string, number or bigint taken from a verified token')
   }
   const text = String(id)
-  if (text === '' || text.length > 1024 || text.includes('\0')) {
-    throw new InvalidInputError('tenant', 'must be 1 to 1,024 characters without NUL')
+  if (text === '' || Buffer.byteLength(text) > 1024 || text.includes('\0') || /\p{Surrogate}/u.test(text)) {
+    throw new InvalidInputError('tenant', 'must be well-formed text of 1 to 1,024 bytes without NUL')
   }
   return make<TenantAudience>({ kind: 'tenant', tenant: text })
 }
 
-/** The audience of global rows only: tables declared with `tenant: null`, and all tables of a feed with `tenancy: 'none'`. */
+/**
+ * The audience of global rows only: tables declared with `tenant: null`, and all tables of a feed with `tenancy: 'none'`. Table-level entries
+ * that concern all tenants of a table are among them.
+ */
 export const globalOnly: GlobalAudience = make<GlobalAudience>({ kind: 'global' })
 
 /**
@@ -66,6 +69,7 @@ export const globalOnly: GlobalAudience = make<GlobalAudience>({ kind: 'global' 
  * No procedure of `@tidemark/api` hands it out.
  *
  * @param reason why this code may read every tenant, for whoever reviews the call; 1 to 200 characters.
+ * @throws {InvalidInputError} when there is none.
  */
 export function allTenants(reason: string): AllTenantsAudience {
   if (typeof reason !== 'string' || reason.trim() === '' || reason.length > 200) {

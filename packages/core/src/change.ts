@@ -17,7 +17,7 @@ export interface Change<T extends string = string> {
   readonly tenant: string | null
   /** When the entry was appended, ISO 8601 in UTC with microseconds. For display: never order by it. */
   readonly at: string
-  /** Where the change stands in the log. Of two changes of one row, the one with the larger position is newer. */
+  /** Where the change stands in the log. Of two changes of one row from different transactions the one with the larger position is newer (exceptions: docs/cursor.md, "Order"). */
   readonly position: Position
   /** The transaction that wrote it, an `xid8` in decimal. Changes of one transaction share it. */
   readonly tx: string

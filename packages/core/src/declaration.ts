@@ -34,12 +34,20 @@ export type TableDeclarations<DB, N extends Tenancy = 'required'> = {
   readonly [T in TableName<DB>]?: N extends 'none' ? UntenantedDeclaration<DB, T> : TableDeclaration<DB, T>
 }
 
+/** Makes a misspelt field of a declaration an error: left unread, a `scope` for `scopes` would open the table. */
+type OnlyKnownFields<TT> = {
+  readonly [T in keyof TT]: { readonly [F in Exclude<keyof TT[T], 'tenant' | 'key' | 'scopes'>]: never }
+}
+
 /** Options of `createFeed`. */
 export interface FeedOptions<DB, TT, N extends Tenancy> {
-  /** The app's Kysely instance. Its plugins are not applied to the feed's own statements. */
+  /**
+   * The app's Kysely instance. Its plugins are not applied to the feed's own statements, so tables and columns are declared as they are named in the
+   * database, also where a plugin gives them other names.
+   */
   readonly db: Kysely<DB>
   /** The tables to follow. A name that is not in `DB` does not compile. */
-  readonly tables: TT & { readonly [T in Exclude<keyof TT, TableName<DB>>]: never }
+  readonly tables: TT & { readonly [T in Exclude<keyof TT, TableName<DB>>]: never } & OnlyKnownFields<TT>
   /** `'none'` for apps without tenants: all rows are global. Default `'required'`. */
   readonly tenancy?: N
   /** Schema of the feed's own objects, 1 to 55 bytes. Default `tidemark`. */
@@ -57,14 +65,25 @@ export interface DeclaredTable {
   readonly scopes: readonly string[]
 }
 
-/** The type of a key value in calls that name rows: the column's value, or an object for a composite key. */
+/** A column's value as it may be passed in a key: a `Date` would lose microseconds, so times are passed as text. */
+type KeyPart<V> = V extends Date ? string : V
+
+/** The type of a key value in calls that name rows: the column's value, or an object for a composite key. Times are text. */
 export type KeyInput<DB, TT, T extends keyof TT & keyof DB> = TT[T] extends { readonly key: infer K }
   ? K extends readonly (infer C extends keyof DB[T])[]
-    ? Readonly<Pick<Selectable<DB[T]>, C & keyof Selectable<DB[T]>>>
+    ? { readonly [P in C & keyof Selectable<DB[T]>]: KeyPart<Selectable<DB[T]>[P]> }
     : K extends keyof Selectable<DB[T]>
-      ? Selectable<DB[T]>[K]
+      ? KeyPart<Selectable<DB[T]>[K]>
       : never
   : never
+
+/** Scope values of rows, by declared scope column. */
+export type ScopesInput<TT, T extends keyof TT> =
+  NonNullable<TT[T]> extends { readonly scopes?: infer S }
+    ? NonNullable<S> extends readonly (infer C extends string)[]
+      ? { readonly [P in C]: unknown }
+      : { readonly [P in string]: never }
+    : never
 
 /** Names of the tables a feed declares. */
 export type FeedTable<DB, TT> = keyof TT & TableName<DB>

@@ -4,13 +4,14 @@ import { postgres } from './dialects/postgres/index.ts'
 import { InvalidInputError } from './errors.ts'
 import { createInternals } from './internal/create-internals.ts'
 import { setInternals } from './internal/internals.ts'
+import { checkMigrateOptions } from './migrate-options.ts'
 import { normaliseDeclarations } from './normalise-declarations.ts'
 
 /** Options of `feed.migrate()`. */
 export interface MigrateOptions {
-  /** How long one attempt waits for a table's lock, in milliseconds. Default 2,000. Writers queue behind the wait, so keep it short. */
+  /** How long one attempt waits for a table's lock, in milliseconds. 1 to 600,000, default 2,000. Writers queue behind the wait, so keep it short. */
   readonly lockTimeoutMs?: number
-  /** How many attempts are made for each table. Default 10. */
+  /** How many attempts are made for each table. 1 to 1,000, default 10. */
   readonly lockAttempts?: number
   /** Roles of server processes that read the feed and append to it without owning it. They get the rights for that, and nothing else. */
   readonly grantTo?: readonly string[]
@@ -28,8 +29,11 @@ export interface MigrateReport {
 
 /** One difference between what is declared and what is installed. */
 export interface Finding {
+  /** The declared table, or `null` when it concerns the feed as a whole. */
   readonly table: string | null
+  /** What is wrong, in words for an operator. */
   readonly problem: string
+  /** What to do. */
   readonly remedy: string
 }
 
@@ -39,7 +43,9 @@ export interface Finding {
 export interface Feed<DB, TT> {
   /** The app's Kysely instance. */
   readonly db: Kysely<DB>
+  /** Schema of the feed's own objects. */
   readonly schema: string
+  /** Whether rows belong to tenants. */
   readonly tenancy: Tenancy
   /** The declared tables, normalised, by name. */
   readonly tables: ReadonlyMap<keyof TT & string, DeclaredTable>
@@ -83,6 +89,8 @@ export function createFeed<DB, const TT extends TableDeclarations<DB, N>, N exte
 ): Feed<DB, TT> {
   const { db, schema = 'tidemark', tenancy = 'required' } = options
   requireName('schema', schema, MAX_SCHEMA_BYTES)
+  if (schema.startsWith('pg_'))
+    throw new InvalidInputError('schema', 'must not begin with pg_, which Postgres keeps for itself')
   const captureRole = options.captureRole ?? `${schema}_capture`
   requireName('captureRole', captureRole, 63)
   if (tenancy !== 'required' && tenancy !== 'none')
@@ -98,6 +106,7 @@ export function createFeed<DB, const TT extends TableDeclarations<DB, N>, N exte
     tables: tables as Feed<DB, TT>['tables'],
     declarations: options.tables,
     migrate: async (migrateOptions: MigrateOptions = {}) => {
+      checkMigrateOptions(migrateOptions, tables)
       const report = await dialect.migrate(setup, migrateOptions)
       await internals.reload()
       return report

@@ -6,6 +6,7 @@ export type {
   FeedOptions,
   FeedTable,
   KeyInput,
+  ScopesInput,
   TableDeclaration,
   TableDeclarations,
   TableName,

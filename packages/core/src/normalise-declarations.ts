@@ -21,6 +21,9 @@ export function normaliseDeclarations(tables: unknown, tenancy: Tenancy): Readon
     }
     if (typeof declaration !== 'object' || declaration === null)
       throw new InvalidInputError(field, 'must be an object with key and tenant')
+    const unknown = Object.keys(declaration).find((name) => !['key', 'tenant', 'scopes'].includes(name))
+    if (unknown !== undefined)
+      throw new InvalidInputError(`${field}.${unknown}`, 'is no field of a declaration: key, tenant and scopes are')
     const { key, tenant, scopes = [] } = declaration
     const keys = typeof key === 'string' ? [key] : key
     if (!isNameList(keys) || keys.length === 0)

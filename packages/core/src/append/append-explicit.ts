@@ -68,7 +68,7 @@ export async function appendExplicit<DB, TT>(
       operation,
       tenant: table.tenant === null ? null : tenant,
       keys,
-      scopes: scopesOf(table, entry, at('scopes')),
+      scopes: scopesOf(table, internals.setup.tables.get(table.name)?.scopes ?? [], entry, at('scopes')),
       field: at('keys'),
     }
   })
@@ -105,9 +105,14 @@ function keysOf(table: InstalledTable, keys: readonly unknown[], field: string):
   return keys.map((key, i) => keyParts(table.key, key, `${field}[${i}]`))
 }
 
-function scopesOf(table: InstalledTable, entry: LooseEntry, field: string): (string | null)[] | null {
+function scopesOf(
+  table: InstalledTable,
+  declared: readonly string[],
+  entry: LooseEntry,
+  field: string,
+): (string | null)[] | null {
   if (entry.scopes === undefined) {
-    if (table.scopes.length === 0 || entry.keys === undefined) return null
+    if (declared.length === 0 || entry.keys === undefined) return null
     throw new InvalidInputError(
       field,
       "is required with keys, because the table declares scopes: give each scope column's value",
@@ -119,11 +124,13 @@ function scopesOf(table: InstalledTable, entry: LooseEntry, field: string): (str
   if (unknown !== undefined) throw new InvalidInputError(`${field}.${unknown}`, 'is no scope column of the table')
   return table.scopes.map((c: CataloguedColumn) => {
     const value = given[c.name]
-    if (value === undefined)
+    // A newer version of the app may have added a scope that this one does not know.
+    if (value === undefined && declared.includes(c.name)) {
       throw new InvalidInputError(
         `${field}.${c.name}`,
         'is missing: give every scope column, null where the row has none',
       )
-    return value === null ? null : valueText(value, c, `${field}.${c.name}`)
+    }
+    return value === undefined || value === null ? null : valueText(value, c, `${field}.${c.name}`)
   })
 }

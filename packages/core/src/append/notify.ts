@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { GlobalAudience, TenantAudience } from '../audience.ts'
-import type { FeedTable, KeyInput } from '../declaration.ts'
+import type { FeedTable, KeyInput, ScopesInput } from '../declaration.ts'
 import { InvalidInputError } from '../errors.ts'
 import type { Feed } from '../feed.ts'
 import { appendExplicit, type LooseEntry, requireNote, requireObject } from './append-explicit.ts'
@@ -13,7 +13,7 @@ export interface NotifyEntry<DB, TT, T extends FeedTable<DB, TT>> {
   /** Rows that changed: key values, or canonical key texts as in `Change.key`. Left out: the whole table changed. */
   readonly keys?: readonly (KeyInput<DB, TT, T> | string)[]
   /** Scope values of those rows by column; required with `keys` when the table declares scopes. */
-  readonly scopes?: Readonly<Record<string, unknown>>
+  readonly scopes?: ScopesInput<TT, T>
 }
 
 /** Request of {@link notify}: 1 to 100 entries, at most 10,000 keys in all. */

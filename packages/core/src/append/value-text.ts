@@ -40,9 +40,12 @@ export function valueText(value: unknown, { kind }: CataloguedColumn, field: str
       if (Number.isSafeInteger(value)) return String(value)
       throw new InvalidInputError(field, 'must be a safe integer; pass other numbers as text')
     case 'object':
-      if (value instanceof Date && kind === 'timestamptz' && !Number.isNaN(value.getTime())) return value.toISOString()
-      if (value instanceof Date)
-        throw new InvalidInputError(field, 'a Date has no one meaning here: pass text as Postgres prints it')
+      if (value instanceof Date) {
+        throw new InvalidInputError(
+          field,
+          'must not be a Date, which lacks microseconds and zone: pass text as Postgres prints it',
+        )
+      }
       if (value instanceof Uint8Array && kind === 'bytea') return `\\x${Buffer.from(value).toString('hex')}`
       throw new InvalidInputError(field, 'must be a value of the key column')
     default:

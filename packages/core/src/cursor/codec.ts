@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { KEYS_PER_ENTRY } from '../log-limits.ts'
 import type { Cursor, Drain } from './cursor.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -7,7 +8,7 @@ import type { Snapshot } from './snapshot.ts'
  *
  * History: 1 — first version.
  */
-export const CURSOR_FORMAT = 1
+const CURSOR_FORMAT = 1
 
 /** Longest cursor text that is looked at. A cursor costs about two characters and a half for each transaction open when it was made. */
 export const MAX_CURSOR_LENGTH = 65_536
@@ -66,10 +67,10 @@ export function decodeCursor(text: string): DecodedCursor {
     const epoch = reader.hex(EPOCH_BYTES)
     const audience = reader.hex(AUDIENCE_BYTES)
     const hw = reader.integer()
-    const part = reader.small()
+    const part = reader.part()
     const snap = reader.snapshot()
     let drain: Drain | null = null
-    if (!reader.atEnd()) drain = { to: reader.snapshot(), after: reader.integer(), part: reader.small() }
+    if (!reader.atEnd()) drain = { to: reader.snapshot(), after: reader.integer(), part: reader.part() }
     const envelope: CursorEnvelope = { epoch, audience, cursor: { hw, part, snap, drain } }
     // One text per cursor: anything with slack (trailing bits, over-long integers) was not made here.
     return encodeCursor(envelope) === text ? { kind: 'cursor', envelope } : { kind: 'malformed' }
@@ -141,6 +142,12 @@ class Reader {
     const value = this.integer()
     if (value > 0x7fff_ffffn) throw new MalformedCursor()
     return Number(value)
+  }
+
+  part(): number {
+    const value = this.small()
+    if (value >= KEYS_PER_ENTRY) throw new MalformedCursor()
+    return value
   }
 
   snapshot(): Snapshot {

@@ -23,6 +23,8 @@ export interface FeedSetup {
 /** The installed feed as one process last read it. */
 export interface Catalogue {
   readonly epoch: string
+  /** Changes whenever the catalogue does, and with the epoch. */
+  readonly version: string
   /** Cast target of tenant values, or `null` when no installed table has a tenant column. */
   readonly tenantType: TenantType | null
   readonly byName: ReadonlyMap<string, InstalledTable>
@@ -70,6 +72,8 @@ export interface PageRequest {
 export interface PageRead {
   readonly view: PageView
   readonly epoch: string
+  /** The catalogue's, see `Catalogue.version`. */
+  readonly version: string
   /** The reading transaction has written. */
   readonly hasWritten: boolean
   readonly isolation: string
@@ -98,7 +102,8 @@ export interface Dialect {
     options: Pick<MigrateOptions, 'lockTimeoutMs' | 'lockAttempts'>,
   ): Promise<void>
   loadCatalogue(setup: FeedSetup): Promise<Catalogue>
-  currentEpoch(setup: FeedSetup): Promise<string>
+  /** What `Catalogue.version` would be if it were loaded now. */
+  currentVersion(setup: FeedSetup): Promise<string>
   /** Brings a tenant value to canonical text. Throws `InvalidTenantError` when it cannot be one. */
   canonicalTenant(setup: FeedSetup, type: TenantType, value: string): Promise<string>
   /** Runs `work` in a repeatable-read, read-only transaction of its own. */

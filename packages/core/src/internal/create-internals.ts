@@ -36,7 +36,7 @@ export function createInternals(setup: FeedSetup, dialect: Dialect): FeedInterna
       const known = loaded
       if (known === null || tables.some((name) => setup.tables.has(name) && !known.byName.has(name)))
         return reload(within)
-      return (await dialect.currentEpoch(on(within))) === known.epoch ? known : reload(within)
+      return (await dialect.currentVersion(on(within))) === known.version ? known : reload(within)
     },
     canonicalTenant: async ({ tenantType }, value, within) => {
       if (tenantType === null) return value

@@ -11,7 +11,7 @@ export interface FeedInternals {
    */
   /** The catalogue as last loaded; loads it at first use. */
   catalogue(within?: AnyTransaction): Promise<Catalogue>
-  /** The catalogue, loaded anew if it does not know one of `tables` or the feed was installed anew meanwhile. */
+  /** The catalogue, loaded anew if it does not know one of `tables` or was changed meanwhile. */
   currentCatalogue(tables: readonly string[], within: AnyTransaction): Promise<Catalogue>
   /** Loads the catalogue anew. */
   reload(within?: AnyTransaction): Promise<Catalogue>

@@ -36,13 +36,16 @@ export interface ReadChangesRequest<DB, T extends string> {
   readonly tables?: readonly T[]
   /** How many changes (keys) at most, 1 to 5,000. Default 500. */
   readonly limit?: number
-  /** Reads in this `repeatable read` transaction, which must not have written. Default: a transaction of its own, read only. */
+  /**
+   * Reads in this `repeatable read` transaction, which must not have written. A cursor newer than its snapshot is held, also one that would be
+   * `resync: ahead` outside. A tenant that cannot be cast aborts it. Default: a transaction of its own, read only.
+   */
   readonly transaction?: Transaction<DB>
 }
 
 /** How many changes a page holds when nothing is said, and at most. */
-export const DEFAULT_LIMIT = 500
-export const MAX_LIMIT = 5000
+const DEFAULT_LIMIT = 500
+const MAX_LIMIT = 5000
 
 /** Wait advised when the snapshot at hand is older than the cursor, in milliseconds. */
 const HELD_RETRY_MS = 200
@@ -52,7 +55,7 @@ const HELD_RETRY_MS = 200
  * delivered once, whatever writers do meanwhile, and changes of one row in the order in which they happened (docs/cursor.md).
  *
  * The server keeps nothing per reader: any process may answer any cursor. Never waits for writers and never makes one wait. Costs one
- * statement in a read-only transaction, index-bound: the page, not the backlog.
+ * statement in a read-only transaction (two for `'start'`, one more for a tenant not seen lately), index-bound: the page, not the backlog.
  *
  * @param audience whose changes: `tenant(id)`, `globalOnly` or `allTenants(reason)`. In a feed with `tenancy: 'none'` use `globalOnly`.
  * @returns a page, or `held` (ask again), or `resync` with the reason. Both are ordinary answers, not errors.
@@ -80,13 +83,18 @@ export async function readChanges<DB, TT, T extends FeedTable<DB, TT> = FeedTabl
   const checked = checkRequest(internals, audience, request)
   const { transaction } = request
   // The catalogue may have been loaded before a table was tracked or the feed installed anew: then it is loaded once more.
-  const result =
-    (await readOnce(internals, await internals.catalogue(transaction), audience, checked, transaction)) ??
-    (await readOnce(internals, await internals.reload(transaction), audience, checked, transaction))
-  if (result === null)
-    throw new NotMigratedError('the feed, or the capture of a table that is asked for, is not installed')
-  return result as ReadResult<T>
+  for (let attempt = 1; ; attempt++) {
+    const catalogue = attempt === 1 ? await internals.catalogue(transaction) : await internals.reload(transaction)
+    const result = await readOnce(internals, catalogue, audience, checked, transaction)
+    if (result !== null) return result as ReadResult<T>
+    if (attempt === MAX_ATTEMPTS) {
+      throw new NotMigratedError('the feed, or the capture of a table that is asked for, is not installed')
+    }
+  }
 }
+
+/** Attempts at a read while the installation changes under it. */
+const MAX_ATTEMPTS = 3
 
 interface CheckedRequest {
   readonly since: 'start' | 'now' | { readonly text: string }
@@ -120,7 +128,7 @@ function checkRequest(
   }
 }
 
-/** One attempt; `null` when the catalogue does not know a table, or turns out to be of another epoch than the database. */
+/** One attempt; `null` when the catalogue does not know a table, or turns out to be older than the database. */
 async function readOnce(
   internals: FeedInternals,
   catalogue: Catalogue,
@@ -150,7 +158,7 @@ async function readOnce(
     const mine = given?.kind === 'cursor' ? given.envelope : null
     const first = await read(mine?.cursor ?? null)
     requireUsable(first)
-    if (first.epoch !== catalogue.epoch) return null
+    if (first.version !== catalogue.version) return null
 
     if (given?.kind === 'foreign-format') return resync(reader, first, 'format')
     if (mine !== null) {
@@ -174,9 +182,10 @@ async function readOnce(
 
   const result = transaction === undefined ? await dialect.readOnly(setup, within) : await within(transaction)
   if (result !== 'check-ahead') return result
-  // Held: either this server will get there, or the cursor speaks of transactions it never had.
+  // Held: either this server will get there, or the cursor speaks of transactions it never had. Only a new transaction can tell, and inside the caller's
+  // none is begun: it would wait for a connection while this one is held.
   if (given?.kind !== 'cursor' || typeof request.since !== 'object') throw new Error('only a cursor can be held')
-  if (!(await dialect.isAhead(setup, baseSnapshot(given.envelope.cursor).xmax - 1n))) {
+  if (transaction !== undefined || !(await dialect.isAhead(setup, baseSnapshot(given.envelope.cursor).xmax - 1n))) {
     return { held: true, cursor: request.since.text, retryAfterMs: HELD_RETRY_MS }
   }
   const head = await dialect.readOnly(setup, (trx) =>

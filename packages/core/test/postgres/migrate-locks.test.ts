@@ -110,17 +110,26 @@ describe('what needs no table lock', () => {
     ])
   })
 
-  it('adds a scope while a writer is open', async () => {
+  it('changes a declaration only when no open writer can append in the old form after the announcement', async () => {
     await using writer = await bed.session({ setup: `begin; insert into tasks values (1, 'acme')` })
     const scoped = feedOn(bed, { ...tables, tasks: { ...tables.tasks, scopes: ['v'] } })
-    expect(await scoped.migrate({ lockTimeoutMs: 1, lockAttempts: 1 })).toEqual({
-      migrations: [],
-      installed: ['tasks'],
+    await expect(scoped.migrate({ lockTimeoutMs: 1, lockAttempts: 1 })).rejects.toMatchObject({
+      code: 'lockTimeout',
+      table: 'tasks',
     })
     await writer.sql(`update tasks set v = 1; commit`)
-    expect(await bed.sql(`select scopes::text from ${quoted(bed.feedSchema)}.log where op <> 'i' order by id`)).toEqual(
-      [{ scopes: null }, { scopes: '{NULL}' }, { scopes: '{1}' }],
+    expect(await scoped.migrate({ lockAttempts: 1 })).toEqual({ migrations: [], installed: ['tasks'] })
+    await writer.sql(`update tasks set v = 2`)
+    const rows = await bed.sql(
+      `select op::text, scopes::text from ${quoted(bed.feedSchema)}.log where tbl = (select number from ${quoted(bed.feedSchema)}.tracked where name = 'tasks') order by id`,
     )
+    expect(rows.slice(1)).toEqual([
+      { op: 'c', scopes: null },
+      { op: 'u', scopes: null },
+      { op: 'i', scopes: null },
+      { op: 'd', scopes: '{1}' },
+      { op: 'c', scopes: '{2}' },
+    ])
   })
 })
 

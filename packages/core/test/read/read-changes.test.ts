@@ -329,6 +329,21 @@ describe('a pool of one connection', () => {
         .transaction()
         .setIsolationLevel('repeatable read')
         .execute((transaction) => readChanges(feed, acme, { since: 'start', transaction }))
+      // A cursor newer than the snapshot, and one of transactions that never were, are held without asking on another connection.
+      await db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute(async (transaction) => {
+          await transaction.selectFrom('item').select('id').execute()
+          await at.run(`insert into item values (4242, 'acme')`)
+          const newer = await head()
+          const ahead = altered(newer, ({ snap }) => ({
+            snap: { xmin: snap.xmax + 10_000n, xmax: snap.xmax + 10_000n, next: null, xip: [] },
+          }))
+          for (const since of [newer, ahead]) {
+            expect(await readChanges(feed, acme, { since, transaction })).toMatchObject({ held: true, cursor: since })
+          }
+        })
       const other = createFeed({ db, tables: { item: { tenant: 'tenant_id', key: 'id' } } })
       await db
         .transaction()

@@ -40,9 +40,9 @@ export async function openReadFeed(): Promise<{
   const opened: Kysely<DB>[] = []
   const sessions: pg.Client[] = []
   const another = () => {
-    const db = new Kysely<DB>({
-      dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database.url, max: 5 }) }),
-    })
+    const pool = new pg.Pool({ connectionString: database.url, max: 5 })
+    pool.on('error', () => {})
+    const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
     opened.push(db)
     return { db, feed: createFeed({ db, tables }) }
   }

@@ -60,3 +60,6 @@ createFeed({ db, tenancy: 'none', tables: { tasks: { key: 'id', tenant: 'tenant_
 feed.declarations.tasks.key = 'title'
 // @ts-expect-error -- options of migrate are checked
 void feed.migrate({ lockTimeout: 5 })
+
+// @ts-expect-error -- a misspelt field would leave the table unscoped
+createFeed({ db, tables: { tasks: { tenant: 'tenant_id', key: 'id', scope: ['project_id'] } } })

@@ -1,5 +1,6 @@
 import { expectTypeOf } from 'vitest'
 import {
+  createFeed,
   allTenants,
   appendChange,
   type AppendResult,
@@ -9,7 +10,9 @@ import {
   tenant,
   untrack,
 } from '../../src/index.ts'
-import { type DB, db, feed, trx } from './support.ts'
+import { type DB, db, trx, tables } from './support.ts'
+
+const feed = createFeed({ db, tables })
 
 type Declarations = typeof feed.declarations
 expectTypeOf<KeyInput<DB, Declarations, 'tasks'>>().toEqualTypeOf<number>()

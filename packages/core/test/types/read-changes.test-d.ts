@@ -1,5 +1,6 @@
 import { expectTypeOf } from 'vitest'
 import {
+  createFeed,
   allTenants,
   type Audience,
   type Change,
@@ -9,7 +10,9 @@ import {
   type ResyncReason,
   tenant,
 } from '../../src/index.ts'
-import { db, feed, trx } from './support.ts'
+import { db, trx, tables } from './support.ts'
+
+const feed = createFeed({ db, tables })
 
 type Tables = 'tasks' | 'comments' | 'currency'
 

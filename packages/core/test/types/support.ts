@@ -1,5 +1,4 @@
 import type { Generated, Kysely, Transaction } from 'kysely'
-import { createFeed } from '../../src/index.ts'
 
 export interface DB {
   tasks: { id: Generated<number>; tenant_id: string; project_id: number | null; title: string }
@@ -11,12 +10,8 @@ export interface DB {
 export declare const db: Kysely<DB>
 export declare const trx: Transaction<DB>
 
-// oxlint-disable-next-line typescript/explicit-module-boundary-types -- the inferred type is what is tested
-export const feed = createFeed({
-  db,
-  tables: {
-    tasks: { tenant: 'tenant_id', key: 'id', scopes: ['project_id'] },
-    comments: { tenant: 'tenant_id', key: ['task_id', 'n'] },
-    currency: { tenant: null, key: 'code' },
-  },
-})
+export const tables = {
+  tasks: { tenant: 'tenant_id', key: 'id', scopes: ['project_id'] },
+  comments: { tenant: 'tenant_id', key: ['task_id', 'n'] },
+  currency: { tenant: null, key: 'code' },
+} as const

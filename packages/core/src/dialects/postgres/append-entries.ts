@@ -1,8 +1,9 @@
-import { InvalidInputError } from '../../errors.ts'
+import { InvalidInputError, NotMigratedError } from '../../errors.ts'
 import type { AnyTransaction, CataloguedColumn, ExplicitEntry, FeedSetup } from '../dialect.ts'
-import { type CanonicalKind, canonicalKey, canonicalText } from './canonical-text.ts'
-import { KEYS_PER_ENTRY } from './capture-functions.ts'
-import { identifier, isDataException, run } from './run.ts'
+import { KEYS_PER_ENTRY } from '../../log-limits.ts'
+import { canonicalKey, canonicalTextOfGiven } from './canonical-text.ts'
+import { hasLabels } from './enum-labels.ts'
+import { identifier, isDataException, isMissingObject, run } from './run.ts'
 
 const operationCodes = { create: 'c', update: 'u', delete: 'd', invalidate: 'i' } as const
 
@@ -20,12 +21,13 @@ export async function appendEntries(
   let changes = 0
   for (const entry of entries) {
     const { table, keys, scopes } = entry
+    await requireLabels(trx, entry)
     const scopeTexts =
       scopes === null
         ? 'null::text[]'
-        : `array[${table.scopes.map((c, i) => castText(`($8::json ->> ${i})`, c)).join(', ')}]::text[]`
+        : `array[${table.scopes.map((c, i) => canonicalTextOfGiven(`($8::json ->> ${i})`, c)).join(', ')}]::text[]`
     const shared = [table.number, operationCodes[entry.operation], entry.tenant, note.actor, note.reason]
-    const keyText = canonicalKey(table.key.map((c, i) => castText(`(given.parts ->> ${i})`, c)))
+    const keyText = canonicalKey(table.key.map((c, i) => canonicalTextOfGiven(`(given.parts ->> ${i})`, c)))
     // The key list is read by the same statement whether or not there are keys: parameters keep their places.
     const source =
       keys === null
@@ -53,6 +55,7 @@ export async function appendEntries(
       )
       changes += Number(row?.changes ?? 0)
     } catch (error) {
+      if (isMissingObject(error)) throw new NotMigratedError('the feed is not installed in this database')
       if (!isDataException(error)) throw error
       throw new InvalidInputError(
         entry.field,
@@ -65,6 +68,14 @@ export async function appendEntries(
   return { tx: row.tx, changes }
 }
 
-function castText(text: string, column: CataloguedColumn): string {
-  return canonicalText(`${text}::${column.castTo}`, column.kind as CanonicalKind)
+async function requireLabels(trx: AnyTransaction, { table, keys, scopes, field }: ExplicitEntry): Promise<void> {
+  const given: [CataloguedColumn, (string | null)[]][] = [
+    ...table.key.map((c, i): [CataloguedColumn, string[]] => [c, (keys ?? []).map((parts) => parts[i] ?? '')]),
+    ...table.scopes.map((c, i): [CataloguedColumn, (string | null)[]] => [c, [scopes?.[i] ?? null]]),
+  ]
+  for (const [column, texts] of given) {
+    if (column.kind === 'enum' && !(await hasLabels(trx, column.castTo, texts))) {
+      throw new InvalidInputError(field, `"${column.name}" must be one of the labels of its type`)
+    }
+  }
 }

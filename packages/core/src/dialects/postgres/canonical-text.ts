@@ -2,7 +2,16 @@
  * One text for each value, the same in every session: what keys, tenants and scope values are in the log (docs/capture.md, "Keys as
  * text"). The kinds are the rows of that table.
  */
-export type CanonicalKind = 'cast' | 'json' | 'timestamptz' | 'bytea' | 'numeric' | 'concat' | 'bpchar' | 'collated'
+export type CanonicalKind =
+  | 'cast'
+  | 'json'
+  | 'timestamptz'
+  | 'bytea'
+  | 'numeric'
+  | 'enum'
+  | 'citext'
+  | 'bpchar'
+  | 'collated'
 
 const kindByType: Readonly<Record<string, CanonicalKind>> = {
   int2: 'cast',
@@ -35,8 +44,8 @@ export interface TypeFacts {
 
 /** The kind of a type, or `null` when it has no one text: such a column cannot be key, tenant or scope. */
 export function canonicalKind(type: TypeFacts): CanonicalKind | null {
-  if (type.typtype === 'e') return 'concat'
-  if (type.schema !== 'pg_catalog') return type.name === 'citext' && type.typtype === 'b' ? 'concat' : null
+  if (type.typtype === 'e') return 'enum'
+  if (type.schema !== 'pg_catalog') return type.name === 'citext' && type.typtype === 'b' ? 'citext' : null
   const kind = kindByType[type.name] ?? null
   return kind === 'cast' && !type.deterministicCollation ? 'collated' : kind
 }
@@ -46,7 +55,7 @@ export function canonicalKind(type: TypeFacts): CanonicalKind | null {
  * the type's owner made (enums). Such columns are compared by text.
  */
 export function isCoarse(kind: CanonicalKind): boolean {
-  return kind === 'numeric' || kind === 'bpchar' || kind === 'collated' || kind === 'concat'
+  return kind === 'numeric' || kind === 'bpchar' || kind === 'collated' || kind === 'enum' || kind === 'citext'
 }
 
 /** SQL for the canonical text of `expression`; null stays null. Qualified throughout: it runs in other people's sessions. */
@@ -65,7 +74,8 @@ export function canonicalText(expression: string, kind: CanonicalKind): string {
     case 'numeric':
       return `pg_catalog.trim_scale(${expression})::pg_catalog.text`
     // concat calls the type's output function and ignores casts; it turns null into '', hence the guard.
-    case 'concat':
+    case 'enum':
+    case 'citext':
       return `case when ${expression} is not null then pg_catalog.concat(${expression}) end`
   }
 }
@@ -75,4 +85,15 @@ export function canonicalKey(columns: readonly string[]): string {
   const [only] = columns
   if (columns.length === 1 && only !== undefined) return only
   return `pg_catalog.array_to_json(array[${columns.join(', ')}])::pg_catalog.text`
+}
+
+/**
+ * SQL for the canonical text of a value given as text. Enum and citext values are their own text: a cast to them could be somebody else's function,
+ * run with the rights of this session. Whether an enum has the label is checked apart.
+ */
+export function canonicalTextOfGiven(
+  text: string,
+  { kind, castTo }: { readonly kind: string; readonly castTo: string },
+): string {
+  return kind === 'enum' || kind === 'citext' ? text : canonicalText(`${text}::${castTo}`, kind as CanonicalKind)
 }

@@ -1,3 +1,4 @@
+import { KEYS_PER_ENTRY } from '../../log-limits.ts'
 import { canonicalKey, canonicalText } from './canonical-text.ts'
 import type { CapturedColumn, CapturePlan } from './plan-capture.ts'
 import { identifier, literal } from './run.ts'
@@ -9,9 +10,6 @@ import { identifier, literal } from './run.ts'
 
 /** Version of the generated functions. A process never replaces functions of a newer version. */
 export const CAPTURE_VERSION = 1
-
-/** Keys of one entry at most. Longer statements write several entries. */
-export const KEYS_PER_ENTRY = 1000
 
 export const captureOperations = ['c', 'u', 'd', 't'] as const
 /** Create, update, delete, truncate. */

@@ -1,8 +1,16 @@
 import { DeclarationConflictError, InvalidTenantError, NotMigratedError } from '../../errors.ts'
 import type { Catalogue, FeedSetup, InstalledTable, TenantType } from '../dialect.ts'
-import { type CanonicalKind, canonicalText } from './canonical-text.ts'
+import { canonicalTextOfGiven } from './canonical-text.ts'
+import { hasLabels } from './enum-labels.ts'
 import { appliedSteps, pendingSteps } from './migrate-schema.ts'
-import { identifier, isDataException, run } from './run.ts'
+import { identifier, isDataException, isMissingObject, run } from './run.ts'
+
+/** SQL over the state row: the epoch, then the number that grows with each change of the catalogue. */
+export const catalogueVersion = `epoch || '.' || catalogue_version`
+
+export function epochOf(version: string): string {
+  return version.slice(0, version.indexOf('.'))
+}
 
 interface TrackedRow {
   readonly number: number
@@ -21,9 +29,9 @@ export async function loadCatalogue(setup: FeedSetup): Promise<Catalogue> {
     )
   }
   const schema = identifier(setup.schema)
-  const [row] = await run<{ epoch: string; tracked: string }>(
+  const [row] = await run<{ version: string; tracked: string }>(
     setup.db,
-    `select (select epoch from ${schema}.state) as epoch,
+    `select (select ${catalogueVersion} from ${schema}.state) as version,
        (select coalesce(json_agg(json_build_object('number', number, 'name', name, 'key', key_columns, 'tenant', tenant_column, 'scopes', scope_columns)), '[]')
         from ${schema}.tracked where relation is not null)::text as tracked`,
   )
@@ -46,28 +54,44 @@ export async function loadCatalogue(setup: FeedSetup): Promise<Catalogue> {
     byName.set(tracked.name, tracked)
     byNumber.set(tracked.number, tracked)
   }
-  return { epoch: row?.epoch ?? '', tenantType, byName, byNumber }
+  const version = row?.version ?? ''
+  return { epoch: epochOf(version), version, tenantType, byName, byNumber }
 }
 
-/** The epoch as it is now. */
-export async function currentEpoch(setup: FeedSetup): Promise<string> {
-  const [row] = await run<{ epoch: string }>(setup.db, `select epoch from ${identifier(setup.schema)}.state`)
-  if (row === undefined) throw new NotMigratedError('the feed is not installed in this database')
-  return row.epoch
+/** What says whether a loaded catalogue still holds: epoch and version. */
+export async function currentVersion(setup: FeedSetup): Promise<string> {
+  try {
+    const [row] = await run<{ version: string }>(
+      setup.db,
+      `select ${catalogueVersion} as version from ${identifier(setup.schema)}.state`,
+    )
+    if (row !== undefined) return row.version
+  } catch (error) {
+    if (!isMissingObject(error)) throw error
+  }
+  throw new NotMigratedError('the feed is not installed in this database')
 }
 
 /** Casts a tenant value as Postgres casts it and brings it to the text the log holds. */
 export async function canonicalTenant(setup: FeedSetup, type: TenantType, value: string): Promise<string> {
+  if (type.kind === 'enum') {
+    if (await hasLabels(setup.db, type.castTo, [value])) return value
+    throw new InvalidTenantError()
+  }
   try {
     const [row] = await run<{ tenant: string }>(
       setup.db,
-      `select ${canonicalText('given.value', type.kind as CanonicalKind)} as tenant from (select $1::text::${type.castTo} as value) given`,
+      `select ${canonicalTextOfGiven('$1::text', type)} as tenant`,
       [value],
     )
     if (row === undefined) throw new Error('a cast returned no row')
+    // A name is cut at 63 bytes, in silence: that would be another tenant.
+    if (type.castTo === NAME && row.tenant !== value) throw new InvalidTenantError()
     return row.tenant
   } catch (error) {
     if (isDataException(error)) throw new InvalidTenantError()
     throw error
   }
 }
+
+const NAME = '"pg_catalog"."name"'

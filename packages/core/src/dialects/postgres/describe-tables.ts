@@ -14,6 +14,8 @@ export interface TableFacts {
   readonly persistence: string
   readonly isPartition: boolean
   readonly inherits: boolean
+  /** Filled by a logical subscription. */
+  readonly subscribed: boolean
   readonly columns: readonly ColumnFacts[]
   /** Column names of each valid, unconditional unique index. */
   readonly uniqueKeys: readonly (readonly string[])[]
@@ -34,10 +36,12 @@ export function qualifiedName(declared: string): string {
   return declared.split('.').map(identifier).join('.')
 }
 
-// Names are resolved as the connection's own unqualified SQL would resolve them. Types are followed through domains to their base.
+// Unqualified names are resolved as the connection's own SQL would resolve them; qualified ones also where this role may not use the schema. Types are followed through domains to their base.
 const statement = `
   with recursive declared as (
-    select d.name, to_regclass(d.sql_name) as oid from json_to_recordset($1::json) as d(name text, sql_name text)
+    select d.name, case when d.schema_name is null then to_regclass(d.sql_name)::oid
+      else (select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = d.schema_name and c.relname = d.table_name) end as oid
+    from json_to_recordset($1::json) as d(name text, sql_name text, schema_name text, table_name text)
   ), type_of(asked, oid, typtype, typbasetype) as (
     select t.oid, t.oid, t.typtype, t.typbasetype from pg_type t
     where t.oid in (select a.atttypid from pg_attribute a where a.attrelid in (select oid from declared))
@@ -47,6 +51,7 @@ const statement = `
   select d.name as declared, (case when c.oid is null then null else json_build_object(
     'oid', c.oid::text, 'schema', n.nspname, 'name', c.relname, 'kind', c.relkind, 'persistence', c.relpersistence,
     'isPartition', c.relispartition,
+    'subscribed', exists (select from pg_subscription_rel s where s.srrelid = c.oid),
     'inherits', exists (select from pg_inherits i where i.inhrelid = c.oid or i.inhparent = c.oid),
     'columns', (select coalesce(json_agg(json_build_object('name', a.attname,
         'notNull', a.attnotnull and not exists (select from pg_constraint k where k.conrelid = c.oid and k.contype = 'n' and not k.convalidated and k.conkey = array[a.attnum]), 'generated', a.attgenerated,
@@ -67,7 +72,15 @@ export async function describeTables(
   db: AnyKysely | AnyTransaction,
   tables: Iterable<DeclaredTable>,
 ): Promise<Map<string, TableFacts>> {
-  const asked = [...tables].map(({ name }) => ({ name, sql_name: qualifiedName(name) }))
+  const asked = [...tables].map(({ name }) => {
+    const [first, second] = name.split('.')
+    return {
+      name,
+      sql_name: qualifiedName(name),
+      schema_name: second === undefined ? null : first,
+      table_name: second ?? first,
+    }
+  })
   const rows = await run<{ declared: string; facts: string | null }>(db, statement, [JSON.stringify(asked)])
   const described = new Map<string, TableFacts>()
   for (const { declared, facts } of rows) if (facts !== null) described.set(declared, JSON.parse(facts) as TableFacts)

@@ -1,6 +1,6 @@
 import type { Dialect } from '../dialect.ts'
 import { appendEntries } from './append-entries.ts'
-import { canonicalTenant, currentEpoch, loadCatalogue } from './catalogue.ts'
+import { canonicalTenant, currentVersion, loadCatalogue } from './catalogue.ts'
 import { migrate, untrack, verify } from './migrate.ts'
 import { readPage } from './read-page.ts'
 import { INVALID_PARAMETER_VALUE, run, sqlState } from './run.ts'
@@ -11,7 +11,7 @@ export const postgres: Dialect = {
   verify,
   untrack,
   loadCatalogue,
-  currentEpoch,
+  currentVersion,
   canonicalTenant,
   readPage,
   readOnly: (setup, work) =>

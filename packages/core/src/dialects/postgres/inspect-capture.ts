@@ -70,7 +70,7 @@ export async function inspectTracked(db: AnyKysely | AnyTransaction, schema: str
        'scopes', t.scope_columns, 'captureVersion', t.capture_version,
        'triggers', (select coalesce(json_agg(json_build_object('name', g.tgname, 'enabled', g.tgenabled, 'type', g.tgtype,
            'restricted', g.tgqual is not null or cardinality(g.tgattr::int2[]) > 0, 'oldTable', g.tgoldtable, 'newTable', g.tgnewtable,
-           'function', n.nspname || '.' || p.proname, 'bodyHash', md5(convert_to(p.prosrc, 'UTF8')), 'definer', p.prosecdef, 'config', p.proconfig,
+           'function', n.nspname || '.' || p.proname, 'bodyHash', encode(sha256(convert_to(p.prosrc, 'UTF8')), 'hex'), 'definer', p.prosecdef, 'config', p.proconfig,
            'owner', pg_get_userbyid(p.proowner), 'publicMayExecute', has_function_privilege('public', p.oid, 'execute'))), '[]')
          from pg_trigger g join pg_proc p on p.oid = g.tgfoid join pg_namespace n on n.oid = p.pronamespace
          where g.tgrelid = t.relation and not g.tgisinternal and n.nspname = $1))::text as facts
@@ -143,7 +143,7 @@ function compareTrigger(
   if (trigger.enabled !== 'A') return unseen('is not enabled always')
   if (!isAttached(trigger, operation, schema, tracked.number)) return unseen('was altered')
   const body = captureBody(plan, operation, schema, tracked.number)
-  if (trigger.bodyHash !== createHash('md5').update(body, 'utf8').digest('hex')) {
+  if (trigger.bodyHash !== createHash('sha256').update(body, 'utf8').digest('hex')) {
     return { problem: 'has another function', unseen: tracked.captureVersion === CAPTURE_VERSION }
   }
   if (

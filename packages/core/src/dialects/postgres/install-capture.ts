@@ -20,6 +20,10 @@ export async function installCapture(
   const number = tracked?.number ?? (await reserveNumber(trx, schema, plan))
   const table = `${identifier(plan.facts.schema)}.${identifier(plan.facts.name)}`
 
+  // Writers that are open still append in the old form, and must be done before the change is announced: later their entries could not be told apart.
+  if (announce && tracked?.relation === plan.facts.oid)
+    await run(trx, `lock table ${table} in share row exclusive mode`)
+
   // An owner must be allowed to create in the schema at the moment it is given a function, and only then.
   await run(trx, `grant create on schema ${schema} to ${role}`)
   for (const operation of captureOperations) {
@@ -66,6 +70,7 @@ export async function installCapture(
       CAPTURE_VERSION,
     ],
   )
+  await raiseCatalogueVersion(trx, setup.schema)
   if (announce) await announceTable(trx, setup.schema, number)
 }
 
@@ -92,7 +97,12 @@ export async function removeCapture(trx: AnyTransaction, setup: FeedSetup, track
     await run(trx, `drop function if exists ${schema}.${functionName(tracked.number, operation)}()`)
   }
   await run(trx, `update ${schema}.tracked set relation = null where number = $1::int4`, [tracked.number])
+  await raiseCatalogueVersion(trx, setup.schema)
   await announceTable(trx, setup.schema, tracked.number)
+}
+
+async function raiseCatalogueVersion(trx: AnyTransaction, schema: string): Promise<void> {
+  await run(trx, `update ${identifier(schema)}.state set catalogue_version = catalogue_version + 1`)
 }
 
 async function dropTriggers(trx: AnyTransaction, setup: FeedSetup, relation: string): Promise<void> {

@@ -24,10 +24,11 @@ function createFeedSchema({ schema: name, captureRole }: SchemaNames): readonly 
   const schema = identifier(name)
   const role = identifier(captureRole)
   return [
-    // One row. The epoch names this history of transaction ids; cursors of another epoch are answered by resync.
+    // One row. The catalogue version counts changes of tracked tables, so that a process can tell whether what it loaded still holds. The epoch names this history of transaction ids; cursors of another epoch are answered by resync.
     `create table ${schema}.state (
       one boolean primary key default true check (one),
-      epoch text not null
+      epoch text not null,
+      catalogue_version bigint not null default 1
     )`,
     `insert into ${schema}.state (epoch) values (pg_catalog.encode(pg_catalog.substr(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), 1, 6), 'hex'))`,
 

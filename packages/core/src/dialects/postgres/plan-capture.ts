@@ -53,6 +53,12 @@ export function planCapture(declared: DeclaredTable, facts: TableFacts | undefin
       "takes part in inheritance or partitioning, where writes to a child pass the parent's triggers by: not part of this version",
     )
   }
+  if (facts.subscribed) {
+    throw new UnsupportedTableError(
+      name,
+      'is filled by a logical subscription, whose writes fire no statement triggers: not part of this version',
+    )
+  }
   const key = declared.key.map((column) => capturedColumn(declared, facts, column, 'key'))
   const tenant = declared.tenant === null ? null : capturedColumn(declared, facts, declared.tenant, 'tenant')
   const scopes = declared.scopes.map((column) => capturedColumn(declared, facts, column, 'scope'))

@@ -10,6 +10,7 @@ import {
   type ReadParams,
   type ReadStatement,
 } from './read-statements.ts'
+import { epochOf } from './catalogue.ts'
 import { integerArray, isMissingObject, run } from './run.ts'
 
 interface HeadRow {
@@ -18,7 +19,7 @@ interface HeadRow {
   written: string
   isolation: string
   recovery: string
-  epoch: string | null
+  version: string | null
   floor_id: string
   floor_xid: string
   max: string
@@ -109,7 +110,7 @@ function pageParams(request: PageRequest, { hw, part, snap, drain }: Cursor, loo
 }
 
 function pageRead(row: HeadRow, stragglers: EntryList, fresh: EntryList): PageRead {
-  if (row.epoch === null) throw new NotMigratedError('the feed is not installed in this database')
+  if (row.version === null) throw new NotMigratedError('the feed is not installed in this database')
   const bare = parseSnapshot(row.snap, null)
   return {
     view: {
@@ -119,7 +120,8 @@ function pageRead(row: HeadRow, stragglers: EntryList, fresh: EntryList): PageRe
       stragglers,
       fresh,
     },
-    epoch: row.epoch,
+    epoch: epochOf(row.version),
+    version: row.version,
     hasWritten: row.written === 'true',
     isolation: row.isolation,
     standby: row.recovery === 'true',

@@ -1,4 +1,5 @@
 import type { ReadAudience } from '../dialect.ts'
+import { catalogueVersion } from './catalogue.ts'
 import { identifier } from './run.ts'
 
 /**
@@ -40,7 +41,7 @@ function headColumns(audience: ReadAudience['kind']): string {
     (pg_current_xact_id_if_assigned() is not null)::text as written,
     current_setting('transaction_isolation') as isolation,
     pg_is_in_recovery()::text as recovery,
-    (select epoch from $schema.state) as epoch,
+    (select ${catalogueVersion} from $schema.state) as version,
     (select coalesce(max(pruned_id), 0)::text from $schema.floor ${floorOf}) as floor_id,
     (select coalesce(max(pruned_xid), 0)::text from $schema.floor ${floorOf}) as floor_xid,
     (${max})::text as max`
