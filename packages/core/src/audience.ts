@@ -1,3 +1,4 @@
+import type { Tenancy } from './declaration.ts'
 import { InvalidInputError } from './errors.ts'
 
 declare const audienceBrand: unique symbol
@@ -81,4 +82,11 @@ export function allTenants(reason: string): AllTenantsAudience {
 /** Whether `value` was made by this module; a look-alike object from a request body is not. */
 export function isAudience(value: unknown): value is Audience {
   return typeof value === 'object' && value !== null && made.has(value)
+}
+
+/** Refuses a tenant's audience in a feed without tenants. */
+export function requireTenancy(audience: Audience, tenancy: Tenancy): void {
+  if (tenancy === 'none' && audience.kind === 'tenant') {
+    throw new InvalidInputError('audience', "a feed with tenancy: 'none' has no tenants; use globalOnly")
+  }
 }

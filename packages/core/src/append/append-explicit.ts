@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { type GlobalAudience, isAudience, type TenantAudience } from '../audience.ts'
+import { type GlobalAudience, isAudience, requireTenancy, type TenantAudience } from '../audience.ts'
 import type { Operation } from '../change.ts'
 import type { CataloguedColumn, ExplicitEntry, InstalledTable } from '../dialects/dialect.ts'
 import { InvalidInputError, NotMigratedError, UnknownTableError } from '../errors.ts'
@@ -37,9 +37,7 @@ export async function appendExplicit<DB, TT>(
   if (!isAudience(audience) || (audience as { kind: string }).kind === 'all') {
     throw new InvalidInputError('audience', 'must be made by tenant(), or be globalOnly')
   }
-  if (internals.setup.tenancy === 'none' && audience.kind === 'tenant') {
-    throw new InvalidInputError('audience', "a feed with tenancy: 'none' has no tenants; use globalOnly")
-  }
+  requireTenancy(audience, internals.setup.tenancy)
   if (transaction?.isTransaction !== true) {
     throw new InvalidInputError('transaction', 'must be the transaction of the write, from db.transaction()')
   }

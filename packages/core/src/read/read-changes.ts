@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { type Audience, isAudience } from '../audience.ts'
+import { type Audience, isAudience, requireTenancy } from '../audience.ts'
 import type { Change, Operation, ReadResult, ResyncReason } from '../change.ts'
 import { audienceHash, decodeCursor, encodeCursor } from '../cursor/codec.ts'
 import { baseSnapshot, type Cursor } from '../cursor/cursor.ts'
@@ -109,9 +109,7 @@ function checkRequest(
 ): CheckedRequest {
   if (!isAudience(audience))
     throw new InvalidInputError('audience', 'must be made by tenant(), allTenants() or be globalOnly')
-  if (internals.setup.tenancy === 'none' && audience.kind === 'tenant') {
-    throw new InvalidInputError('audience', "a feed with tenancy: 'none' has no tenants; use globalOnly")
-  }
+  requireTenancy(audience, internals.setup.tenancy)
   const { since, limit = DEFAULT_LIMIT, tables } = request
   if (typeof since !== 'string') throw new InvalidInputError('since', "is required: a cursor, 'start' or 'now'")
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {

@@ -2,6 +2,7 @@ import { DeclarationConflictError, InvalidTenantError, NotMigratedError } from '
 import type { Catalogue, FeedSetup, InstalledTable, TenantType } from '../dialect.ts'
 import { canonicalTextOfGiven } from './canonical-text.ts'
 import { hasLabels } from './enum-labels.ts'
+import { identityConflict } from './identity-conflict.ts'
 import { appliedSteps, pendingSteps } from './migrate-schema.ts'
 import { identifier, isDataException, isMissingObject, run } from './run.ts'
 
@@ -10,14 +11,6 @@ export const catalogueVersion = `epoch || '.' || catalogue_version`
 
 export function epochOf(version: string): string {
   return version.slice(0, version.indexOf('.'))
-}
-
-interface TrackedRow {
-  readonly number: number
-  readonly name: string
-  readonly key: InstalledTable['key']
-  readonly tenant: InstalledTable['tenant']
-  readonly scopes: InstalledTable['scopes']
 }
 
 /** Reads the feed's catalogue as far as the declared tables need it. */
@@ -38,14 +31,11 @@ export async function loadCatalogue(setup: FeedSetup): Promise<Catalogue> {
   const byName = new Map<string, InstalledTable>()
   const byNumber = new Map<number, InstalledTable>()
   let tenantType: TenantType | null = null
-  for (const tracked of JSON.parse(row?.tracked ?? '[]') as TrackedRow[]) {
+  for (const tracked of JSON.parse(row?.tracked ?? '[]') as InstalledTable[]) {
     if (tracked.tenant !== null) tenantType = { castTo: tracked.tenant.castTo, kind: tracked.tenant.kind }
     const declared = setup.tables.get(tracked.name)
     if (declared === undefined) continue
-    if (
-      tracked.key.map(({ name }) => name).join('\0') !== declared.key.join('\0') ||
-      (tracked.tenant?.name ?? null) !== declared.tenant
-    ) {
+    if (identityConflict(tracked, declared) !== null) {
       throw new DeclarationConflictError(
         tracked.name,
         'is captured with another key or tenant column than declared here; see migrate({ redeclare })',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { AnyKysely, AnyTransaction, CataloguedColumn } from '../dialect.ts'
 import {
   CAPTURE_VERSION,
@@ -99,13 +100,8 @@ export function compareCapture(
     return { problem: 'was dropped and created again: the new table is not captured', unseen: true }
   // A newer version of this library owns the functions now; it knows what they must look like.
   if (tracked.captureVersion > CAPTURE_VERSION) return null
-  const declared = JSON.stringify([
-    plan.key.map(catalogued),
-    plan.tenant && catalogued(plan.tenant),
-    plan.scopes.map(catalogued),
-  ])
-  const installed = JSON.stringify([tracked.key, tracked.tenant, tracked.scopes].map((part) => part))
-  if (normalised(declared) !== normalised(installed))
+  const declared = [plan.key.map(catalogued), plan.tenant && catalogued(plan.tenant), plan.scopes.map(catalogued)]
+  if (!isDeepStrictEqual(declared, [tracked.key, tracked.tenant, tracked.scopes]))
     return { problem: 'is captured under another declaration', unseen: true }
   for (const operation of captureOperations) {
     const problem = compareTrigger(plan, tracked, operation, schema, captureRole)
@@ -155,13 +151,4 @@ function compareTrigger(
   }
   if (trigger.publicMayExecute) return { problem: 'has a function that everyone may attach to a table', unseen: false }
   return null
-}
-
-// Key order inside jsonb differs from ours.
-function normalised(json: string): string {
-  return JSON.stringify(JSON.parse(json), (_, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  )
 }

@@ -13,6 +13,7 @@ import type { AnyKysely, AnyTransaction, FeedSetup } from '../dialect.ts'
 import { ensureCaptureRole } from './capture-role.ts'
 import { describeTables, qualifiedName } from './describe-tables.ts'
 import { grantReading } from './grants.ts'
+import { identityConflict } from './identity-conflict.ts'
 import { compareCapture, inspectTracked, type Tracked } from './inspect-capture.ts'
 import { installCapture, removeCapture } from './install-capture.ts'
 import { appliedSteps, lockInstallation, migrateSchema, pendingSteps } from './migrate-schema.ts'
@@ -148,11 +149,11 @@ function reconcile(
 ): DeclaredTable {
   if (tracked === undefined || tracked.relation === null || options.redeclare?.includes(declared.name) === true)
     return declared
-  const sameKey = tracked.key.map(({ name }) => name).join('\0') === declared.key.join('\0')
-  if (!sameKey || (tracked.tenant?.name ?? null) !== declared.tenant) {
+  const conflict = identityConflict(tracked, declared)
+  if (conflict !== null) {
     throw new DeclarationConflictError(
       declared.name,
-      `is captured with another ${sameKey ? 'tenant column' : 'key'} than declared here: pass migrate({ redeclare: [name] }) once no older version of the app runs`,
+      `is captured with another ${conflict} than declared here: pass migrate({ redeclare: [name] }) once no older version of the app runs`,
     )
   }
   const kept = tracked.scopes.map(({ name }) => name).filter((name) => columns.includes(name))
