@@ -1,10 +1,17 @@
+import { poll } from './poll/command.ts'
 import { torture } from './torture/command.ts'
 import { writeOverhead } from './write-overhead/command.ts'
+import { writeParts } from './write-parts/command.ts'
 import type { Command } from './cli/command.ts'
 import { UsageError } from './cli/flags.ts'
 
 /** The runs by name. */
-const commands: Readonly<Record<string, Command>> = { torture, 'write-overhead': writeOverhead }
+const commands: Readonly<Record<string, Command>> = {
+  poll,
+  torture,
+  'write-overhead': writeOverhead,
+  'write-parts': writeParts,
+}
 
 const [name, ...flags] = process.argv.slice(2)
 process.exitCode = await main(name, flags)

@@ -1,28 +1,5 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { expect, inject, test } from 'vitest'
-
-const folder = fileURLToPath(new URL('..', import.meta.url))
-
-interface Outcome {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-function bench(...args: readonly string[]): Promise<Outcome> {
-  const node = ['--conditions=@tidemark/source', '--import', 'tsx', 'src/main.ts', ...args]
-  const env = { ...process.env, TEST_DATABASE_URL: inject('pgUrl'), NODE_OPTIONS: '' }
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, node, { cwd: folder, env }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode, stdout, stderr }),
-    )
-  })
-}
-
-function lastLine({ stdout }: Outcome): unknown {
-  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
-}
+import { expect, test } from 'vitest'
+import { bench, lastLine } from './support/run-bench.ts'
 
 test.each([
   [[], 'name a run'],
@@ -34,6 +11,9 @@ test.each([
   [['torture', 'more'], 'more'],
   [['write-overhead', '--pairs', '2.5'], '--pairs must be a whole number'],
   [['write-overhead', '--server', '9'], '--server must be one of'],
+  [['poll', '--reads', '3'], '--reads must be a number from 20 to 100000'],
+  [['poll', '--entries', '4000', '--small', '3000'], '--small must be a number from 1000 to 2000'],
+  [['write-parts', '--only', 'delete'], '--only must be one of update, bulkUpdate, insert'],
 ])('answers %j with its usage and exit code 2', async (args, message) => {
   const { code, stdout, stderr } = await bench(...args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -15,11 +15,16 @@ export type Tenancy = 'required' | 'none'
  * `key`: the column, or columns in order, that identify a row; NOT NULL and covered by a unique index.
  * `tenant`: the column that holds the row's tenant, NOT NULL; `null` says aloud that the rows are global.
  * `scopes`: columns whose values are recorded with each entry, so that readers can be limited to some of them.
+ * `capture`: which triggers watch the table. Left out, the table decides: statement triggers, or row triggers where statements would miss writes or tell them
+ * in another order (docs/capture.md, "Row triggers"). `'row'`: row triggers anyway; cheaper for statements over one row, many times dearer for
+ * statements over thousands, and worth it where rows hold values of 100 kB that updates leave alone. `'statement'`: statement triggers all
+ * the same, where only the order is at stake: what the app's triggers or several foreign keys do to the same table may be told in another order.
  */
 export interface TableDeclaration<DB, T extends TableName<DB>> {
   readonly tenant: ColumnName<DB, T> | null
   readonly key: ColumnName<DB, T> | readonly [ColumnName<DB, T>, ...ColumnName<DB, T>[]]
   readonly scopes?: readonly ColumnName<DB, T>[]
+  readonly capture?: 'row' | 'statement'
 }
 
 /** A declaration in a feed with `tenancy: 'none'`: `tenant` may be left out. */
@@ -27,6 +32,7 @@ export interface UntenantedDeclaration<DB, T extends TableName<DB>> {
   readonly tenant?: null
   readonly key: ColumnName<DB, T> | readonly [ColumnName<DB, T>, ...ColumnName<DB, T>[]]
   readonly scopes?: readonly ColumnName<DB, T>[]
+  readonly capture?: 'row' | 'statement'
 }
 
 /** The declarations of a feed, by table name. */
@@ -36,7 +42,7 @@ export type TableDeclarations<DB, N extends Tenancy = 'required'> = {
 
 /** Makes a misspelt field of a declaration an error: left unread, a `scope` for `scopes` would open the table. */
 type OnlyKnownFields<TT> = {
-  readonly [T in keyof TT]: { readonly [F in Exclude<keyof TT[T], 'tenant' | 'key' | 'scopes'>]: never }
+  readonly [T in keyof TT]: { readonly [F in Exclude<keyof TT[T], 'tenant' | 'key' | 'scopes' | 'capture'>]: never }
 }
 
 /** Options of `createFeed`. */
@@ -63,6 +69,8 @@ export interface DeclaredTable {
   readonly key: readonly string[]
   readonly tenant: string | null
   readonly scopes: readonly string[]
+  /** Which triggers were asked for. `'auto'`: the table decides. */
+  readonly capture: 'auto' | 'row' | 'statement'
 }
 
 /** A column's value as it may be passed in a key: a `Date` would lose microseconds, so times are passed as text. */

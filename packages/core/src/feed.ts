@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { DeclaredTable, FeedOptions, TableDeclarations, Tenancy } from './declaration.ts'
 import { postgres } from './dialects/postgres/index.ts'
-import { InvalidInputError } from './errors.ts'
+import { InvalidInputError, type TidemarkErrorCode } from './errors.ts'
 import { createInternals } from './internal/create-internals.ts'
 import { setInternals } from './internal/internals.ts'
 import { checkMigrateOptions } from './migrate-options.ts'
@@ -27,14 +27,41 @@ export interface MigrateReport {
   readonly installed: readonly string[]
 }
 
+/**
+ * What a finding is about; literal and stable.
+ *
+ * `notInstalled`: the feed's own schema is missing or old. `idBlocks`: entry ids are handed out in blocks. Of a table: `notCaptured`;
+ * `tableReplaced`: dropped and created again; `tableDropped`: gone, its functions left behind; `rowsChanged`: DDL changed rows that no trigger sees;
+ * `otherDeclaration`; `trigger`: missing, disabled or altered; `level`: statement triggers where row triggers are needed, or the reverse; `function`: another
+ * body or other rights; `rights`: what the capture role may see; `guard`: of the tracked columns; and the codes of the errors that `migrate()`
+ * would throw for it.
+ */
+export type FindingCode =
+  | 'notInstalled'
+  | 'idBlocks'
+  | 'notCaptured'
+  | 'tableReplaced'
+  | 'tableDropped'
+  | 'rowsChanged'
+  | 'otherDeclaration'
+  | 'trigger'
+  | 'level'
+  | 'function'
+  | 'rights'
+  | 'guard'
+  | TidemarkErrorCode
+
 /** One difference between what is declared and what is installed. */
 export interface Finding {
+  readonly code: FindingCode
   /** The declared table, or `null` when it concerns the feed as a whole. */
   readonly table: string | null
   /** What is wrong, in words for an operator. */
   readonly problem: string
   /** What to do. */
   readonly remedy: string
+  /** Whether changes may have passed the feed by. What mends it then also tells all readers of the table: `migrate()` does, by a table-level entry. */
+  readonly unseen: boolean
 }
 
 /**
@@ -62,7 +89,10 @@ export interface Feed<DB, TT> {
    *   {@link DeclarationConflictError} {@link LockTimeoutError}
    */
   migrate(options?: MigrateOptions): Promise<MigrateReport>
-  /** Compares declared with installed and says what differs, without changing anything. An empty array is good news. */
+  /**
+   * Compares declared with installed and says what differs, without changing anything; what lies behind each table's first finding may show only
+   * once that is mended. An empty array is good news.
+   */
   verify(): Promise<readonly Finding[]>
 }
 

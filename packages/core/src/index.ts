@@ -1,5 +1,5 @@
 export { createFeed } from './feed.ts'
-export type { Feed, Finding, MigrateOptions, MigrateReport } from './feed.ts'
+export type { Feed, Finding, FindingCode, MigrateOptions, MigrateReport } from './feed.ts'
 export type {
   ColumnName,
   DeclaredTable,

@@ -5,6 +5,7 @@ interface LooseDeclaration {
   readonly tenant?: unknown
   readonly key?: unknown
   readonly scopes?: unknown
+  readonly capture?: unknown
 }
 
 /** Checks the declarations at run time, for callers the compiler did not check, and brings them to one shape. */
@@ -21,15 +22,26 @@ export function normaliseDeclarations(tables: unknown, tenancy: Tenancy): Readon
     }
     if (typeof declaration !== 'object' || declaration === null)
       throw new InvalidInputError(field, 'must be an object with key and tenant')
-    const unknown = Object.keys(declaration).find((name) => !['key', 'tenant', 'scopes'].includes(name))
+    const unknown = Object.keys(declaration).find((name) => !['key', 'tenant', 'scopes', 'capture'].includes(name))
     if (unknown !== undefined)
-      throw new InvalidInputError(`${field}.${unknown}`, 'is no field of a declaration: key, tenant and scopes are')
-    const { key, tenant, scopes = [] } = declaration
+      throw new InvalidInputError(
+        `${field}.${unknown}`,
+        'is no field of a declaration: key, tenant, scopes and capture are',
+      )
+    const { key, tenant, scopes = [], capture } = declaration
     const keys = typeof key === 'string' ? [key] : key
     if (!isNameList(keys) || keys.length === 0)
       throw new InvalidInputError(`${field}.key`, 'must be a column name or a list of column names')
     if (!isNameList(scopes)) throw new InvalidInputError(`${field}.scopes`, 'must be a list of column names')
-    normalised.set(name, { name, key: [...keys], tenant: tenantColumn(tenant, tenancy, field), scopes: [...scopes] })
+    if (capture !== undefined && capture !== 'row' && capture !== 'statement')
+      throw new InvalidInputError(`${field}.capture`, "must be 'row', 'statement', or left out")
+    normalised.set(name, {
+      name,
+      key: [...keys],
+      tenant: tenantColumn(tenant, tenancy, field),
+      scopes: [...scopes],
+      capture: capture ?? 'auto',
+    })
   }
   if (normalised.size === 0) throw new InvalidInputError('tables', 'must declare at least one table')
   return normalised

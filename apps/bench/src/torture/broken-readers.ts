@@ -1,7 +1,7 @@
 import type { Audience, Change, ChangesPage, Operation } from '@tidemark/core'
 import { type RawBuilder, sql } from 'kysely'
 import type { PageReader } from './readers.ts'
-import { FEED_SCHEMA, type TortureTable, tortureTables } from './schema.ts'
+import { FEED_SCHEMA, type TortureTable, tortureTables } from './tables.ts'
 
 /*
  * Readers that look right and are not, kept to prove that the torture and its schedules notice. Each differs from the sound one in a single idea:

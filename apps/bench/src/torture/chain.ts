@@ -2,10 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Change, ChangesHeld, ChangesPage, ReadResult } from '@tidemark/core'
 import { sql, type Transaction } from 'kysely'
 import { type ChainSpec, tablesOf } from './chains.ts'
-import { countVisible, existingRows, type RowSet } from './log-truth.ts'
+import type { Reread } from './end-state.ts'
+import { existingRows, type RowSet } from './existing-rows.ts'
+import { countVisible } from './log-truth.ts'
 import type { Random } from './random.ts'
 import type { PageReader } from './readers.ts'
-import type { Side, TortureDatabase, TortureTable } from './schema.ts'
+import { ReadingReplica } from './reading-replica.ts'
+import type { Side } from './schema.ts'
+import type { TortureDatabase, TortureTable } from './tables.ts'
 
 /** What a chain did. */
 export interface ChainRecord {
@@ -16,6 +20,10 @@ export interface ChainRecord {
   base: string | null
   /** Rows that were there when a chain from now began. */
   baseRows: RowSet
+  /** Tables read anew after table-level entries, in order. */
+  readonly rereads: Reread[]
+  /** What its reader has read of the rows that were announced; `null` for chains that keep none. */
+  readonly replica: ReadingReplica | null
   pages: number
   /** Number of deliveries after each page. */
   readonly pageEnds: number[]
@@ -58,6 +66,8 @@ export async function runChain(
     deliveries: [],
     base: null,
     baseRows: new Map(),
+    rereads: [],
+    replica: spec.reads === true ? new ReadingReplica(spec.audience, tablesOf(spec)) : null,
     pages: 0,
     pageEnds: [],
     held: 0,
@@ -86,6 +96,7 @@ export async function runChain(
       await delay(random.int(1, 20))
     } else {
       accept(world, record, answer)
+      await readRows(world, random, record, answer)
       if (!answer.hasMore && last) {
         record.complete = record.trouble === null
         break
@@ -110,6 +121,22 @@ function accept(
   if (!world.adverse) return
   if (changes.length > record.spec.limit) record.trouble = `got ${changes.length} changes on a page`
   if (upToDate === hasMore) record.trouble = 'got a page that is up to date and has more, or neither'
+}
+
+/** What a reader reads once it has a page: the tables of table-level entries, and, if it keeps rows, the rows that were announced. */
+async function readRows(
+  world: ChainWorld,
+  random: Random,
+  record: ChainRecord,
+  { changes, hasMore }: ChangesPage<TortureTable>,
+): Promise<void> {
+  const { spec, replica, rereads, deliveries } = record
+  const { db } = random.pick(world.sides)
+  const tables = new Set(changes.filter(({ key }) => key === null).map(({ table }) => table))
+  if (tables.size > 0)
+    rereads.push({ after: deliveries.length, rows: await existingRows(db, spec.audience, [...tables]) })
+  replica?.take(changes)
+  if (replica !== null && (!hasMore || replica.full)) await replica.read(db)
 }
 
 function hold(record: ChainRecord, answer: ChangesHeld): void {
@@ -147,6 +174,7 @@ async function beginNow(world: ChainWorld, random: Random, record: ChainRecord):
     )
     record.base = rows[0]?.snap ?? null
     record.baseRows = await existingRows(trx, spec.audience, tablesOf(spec))
+    record.replica?.load(record.baseRows)
     record.cursor = answer.cursor
   })
 }
@@ -193,6 +221,7 @@ async function readStale(
       const answer = await ask(world, random.pick(world.sides), spec, record.cursor)
       if (!('changes' in answer)) return answer
       accept(world, record, answer)
+      await readRows(world, random, record, answer)
     }
     record.staleReads += 1
     return await ask(world, side, spec, record.cursor, trx)

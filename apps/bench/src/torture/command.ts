@@ -9,7 +9,8 @@ import { runTorture } from './run-torture.ts'
 /** `torture`: whether every change arrives, once and in order, whatever writers do. */
 export const torture: Command = {
   usage: `torture [--json] [--seconds 10] [--seed N] [--server embedded|15|16|17|18] [--broken ${flaws.join('|')}]
-  Writers against readers for --seconds: every change must arrive once and in order. Exit code 1 when one did not, or when too little happened.
+  Writers against readers for --seconds: every change must arrive once and in order, and replicas built from them must equal the
+  tables. Exit code 1 when one did not, or when something that writers do never happened. The user of TEST_DATABASE_URL must be a superuser.
   --broken reads with a reader that is known to be wrong and counts what it loses; exit code 0.`,
 
   async run(args) {

@@ -1,6 +1,6 @@
 import type { Change } from '@tidemark/core'
 import type { LoggedEntry } from './log-truth.ts'
-import { rowName } from './witness.ts'
+import { rowName } from './write-order.ts'
 
 /** A chain's deliveries compared with the truth. Everything but `deliveries`, `ordered` and `late` is a fault. */
 export interface Verdict {
@@ -84,34 +84,4 @@ function agrees(change: Change, entry: LoggedEntry): boolean {
       ? change.key === null && change.position.ordinal === 0
       : change.key === entry.keys[change.position.ordinal])
   )
-}
-
-/** Whether the log and the writers' notes speak of the same writes. */
-export interface CaptureVerdict {
-  /** Rows written by a committed transaction that have no entry of it, as `tx table key`. */
-  readonly uncaptured: readonly string[]
-  /** Keys of captured entries that no committed transaction noted, likewise. */
-  readonly unexplained: readonly string[]
-}
-
-/** Compares what was captured with what the writers noted, by row and transaction. */
-export function judgeCapture(
-  log: ReadonlyMap<number, LoggedEntry>,
-  orderOf: ReadonlyMap<string, ReadonlyMap<string, number>>,
-): CaptureVerdict {
-  const captured = new Set<string>()
-  const unexplained: string[] = []
-  for (const { table, tx, keys, explicit } of log.values()) {
-    if (keys === null || explicit) continue
-    for (const key of keys) {
-      const name = rowName(table, key)
-      captured.add(`${tx} ${name}`)
-      if (orderOf.get(name)?.has(tx) !== true) unexplained.push(`${tx} ${name}`)
-    }
-  }
-  const uncaptured: string[] = []
-  for (const [name, order] of orderOf) {
-    for (const tx of order.keys()) if (!captured.has(`${tx} ${name}`)) uncaptured.push(`${tx} ${name}`)
-  }
-  return { uncaptured, unexplained }
 }

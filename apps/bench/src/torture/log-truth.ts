@@ -1,10 +1,9 @@
 import type { Audience } from '@tidemark/core'
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { FEED_SCHEMA, globalTables, type TortureDatabase, type TortureTable, tortureTables } from './schema.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { Executor } from './existing-rows.ts'
+import { FEED_SCHEMA, type TortureTable } from './tables.ts'
 
-/* The log and the tables read directly, in SQL of their own: what the readers' deliveries are compared with. */
-
-type Executor = Kysely<TortureDatabase> | Transaction<TortureDatabase>
+/* The log read directly, in SQL of its own: what the readers' deliveries are compared with. */
 
 /** An entry of the log. */
 export interface LoggedEntry {
@@ -65,37 +64,4 @@ export async function countVisible(
   }>`select coalesce(sum(coalesce(cardinality(l.keys), 1)), 0)::text as changes
     from ${entriesOf(audience, tables, base)}`.execute(trx.withoutPlugins())
   return Number(rows[0]?.changes)
-}
-
-/** Tenants of existing rows by key, for each table; `null` for global rows. */
-export type RowSet = ReadonlyMap<TortureTable, ReadonlyMap<string, string | null>>
-
-const rowsOf: Readonly<Record<TortureTable, RawBuilder<unknown>>> = {
-  items: sql`select id::text as key, tenant_id as tenant from items`,
-  'app.Order Lines': sql`select json_build_array(to_char(day, 'YYYY-MM-DD'), "Label ""x""")::text as key, tenant_id as tenant from app."Order Lines"`,
-  slots: sql`select pos::text as key, tenant_id as tenant from slots`,
-  rates: sql`select code as key, null as tenant from rates`,
-  drafts: sql`select id::text as key, tenant_id as tenant from drafts`,
-}
-
-/** The rows that exist for an audience now. */
-export async function existingRows(
-  db: Executor,
-  audience: Audience,
-  tables: readonly TortureTable[] = tortureTables,
-): Promise<RowSet> {
-  const found = new Map<TortureTable, ReadonlyMap<string, string | null>>()
-  for (const table of tables) {
-    const { rows } = await sql<{ key: string; tenant: string | null }>`${rowsOf[table]}`.execute(db.withoutPlugins())
-    const mine = rows.filter(({ tenant }) => belongs(audience, table, tenant))
-    // JSON.stringify puts no blanks between array elements, as the canonical text does.
-    const keyOf = (key: string): string => (table === 'app.Order Lines' ? JSON.stringify(JSON.parse(key)) : key)
-    found.set(table, new Map(mine.map(({ key, tenant }) => [keyOf(key), tenant])))
-  }
-  return found
-}
-
-function belongs(audience: Audience, table: TortureTable, tenant: string | null): boolean {
-  if (audience.kind === 'all' || globalTables.has(table)) return true
-  return audience.kind === 'tenant' && audience.tenant === tenant
 }

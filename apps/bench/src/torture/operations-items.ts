@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { BULKY, tenants } from './schema.ts'
+import { copyRows } from './copy-rows.ts'
+import { BULKY, tenants } from './tables.ts'
 import type { Work } from './writer-context.ts'
 
 /* Statements on `items`: the table with tenants, scopes and moving keys. Each notes what it wrote once the statement has returned. */
@@ -36,7 +37,7 @@ export async function insertItems(work: Work, ids: readonly number[], tenant: st
 }
 
 export async function upsertItems(work: Work, ids: readonly number[], tenant: string): Promise<void> {
-  work.stats.upserts += 1
+  work.did('upserts')
   const { rows } =
     await sql<Written>`insert into items (id, tenant_id, project_id) select id, ${tenant}, ${scopeOf} from unnest(${ids}::bigint[]) id
     on conflict (id) do update set version = items.version + 1, tenant_id = excluded.tenant_id returning id, version`.execute(
@@ -52,10 +53,23 @@ export async function mergeItems(work: Work, ids: readonly number[], tenant: str
   // What each row met is not told by every version: it was written either way, and we hold its lock.
   const { rows } = await sql<Written>`select id, version from items where id = any (${ids}::bigint[])`.execute(work.trx)
   for (const { id, version } of rows) work.notes.note('items', id, version === 1 ? 'arrived' : 'wrote', version)
+  work.did('merges')
+}
+
+/** COPY, which gives up at the first key that is taken: new ones. */
+export async function copyItems(work: Work, tenant: string): Promise<void> {
+  const first = work.random.int(20_000_000, 2_000_000_000)
+  const ids = Array.from({ length: work.random.int(1, 30) }, (_, i) => first + i)
+  await copyRows(
+    work,
+    'items (id, tenant_id, project_id)',
+    ids.map((id) => [id, tenant, id % 3 === 0 ? null : id % 3]),
+  )
+  for (const id of ids) work.notes.note('items', String(id), 'arrived', 1)
 }
 
 export async function deleteItems(work: Work, ids: readonly number[]): Promise<void> {
-  work.stats.deletes += 1
+  work.did('deletes')
   const { rows } =
     await sql<Written>`delete from items where id = any (${ids}::bigint[]) returning id, version`.execute(work.trx)
   for (const { id } of rows) work.notes.note('items', id, 'left')
@@ -63,7 +77,7 @@ export async function deleteItems(work: Work, ids: readonly number[]): Promise<v
 
 /** To other tenants, several rows in one statement, or only to another scope. */
 export async function moveItems(work: Work, ids: readonly number[]): Promise<void> {
-  work.stats.moves += 1
+  work.did('moves')
   const { random, trx } = work
   const from = random.int(0, tenants.length - 1)
   const set = random.chance(0.3)
@@ -79,7 +93,7 @@ export async function moveItems(work: Work, ids: readonly number[]): Promise<voi
 /** One row gets another key, possibly a taken one. */
 export async function changeKey(work: Work, from: number, to: number): Promise<void> {
   if (from === to) return
-  work.stats.keyChanges += 1
+  work.did('keyChanges')
   const { rows } =
     await sql<Written>`update items set version = version + 1, id = ${to} where id = ${from} returning id, version`.execute(
       work.trx,
@@ -92,7 +106,7 @@ export async function changeKey(work: Work, from: number, to: number): Promise<v
 
 /** Delete and insert in one statement: the rows live on under new keys, with a new tenant. */
 export async function replaceItems(work: Work, ids: readonly number[], by: number, tenant: string): Promise<void> {
-  work.stats.deletes += 1
+  work.did('deletes')
   const { rows } = await sql<{
     id: string
     kind: string
@@ -138,7 +152,7 @@ export async function bulkItems(work: Work): Promise<void> {
         notes.note('items', String(Number(id) - by), 'left')
         notes.note('items', id, 'arrived', version)
       }
-      stats.keyChanges += rows.length
+      work.did('keyChanges', rows.length)
       count = rows.length
       break
     }
@@ -160,6 +174,6 @@ export async function bulkItems(work: Work): Promise<void> {
     }
   }
   work.wroteBulk(count)
-  stats.bulkStatements += 1
+  work.did('bulkStatements')
   stats.largestStatement = Math.max(stats.largestStatement, count)
 }

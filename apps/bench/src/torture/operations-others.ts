@@ -1,7 +1,7 @@
 import { appendChange, globalOnly, notify, tenant } from '@tidemark/core'
 import { sql } from 'kysely'
-import { QUIET, tenants } from './schema.ts'
-import { PATIENCE, type Work } from './writer-context.ts'
+import { QUIET, tenants } from './tables.ts'
+import { impatiently, type Work } from './writer-context.ts'
 
 /* Statements on the other tables, and explicit entries. */
 
@@ -23,7 +23,7 @@ const returningLine = sql`to_char(day, 'YYYY-MM-DD') as day, ${LABEL} as label, 
 
 /** Composite keys with a date: inserted, updated, moved, re-keyed or deleted. */
 export async function writeLines(work: Work, whose: string): Promise<void> {
-  const { random, trx, notes, stats } = work
+  const { random, trx, notes } = work
   const day = `2024-02-${String(18 + random.int(0, DAYS - 1)).padStart(2, '0')}`
   const label = random.pick(labels)
   const where = sql`day = ${day}::date and ${LABEL} = ${label}`
@@ -49,7 +49,7 @@ export async function writeLines(work: Work, whose: string): Promise<void> {
         returning ${returningLine}`.execute(trx)
       for (const row of rows) notes.note('app.Order Lines', lineKey(row.day, row.label.slice(0, -1)), 'left')
       for (const row of rows) notes.note('app.Order Lines', lineKey(row.day, row.label), 'arrived', row.version)
-      stats.keyChanges += rows.length
+      work.did('keyChanges', rows.length)
       break
     }
     case 'delete': {
@@ -63,7 +63,7 @@ export async function writeLines(work: Work, whose: string): Promise<void> {
 
 /** Two rows, or all of a range, exchange their keys in one statement. */
 export async function swapSlots(work: Work): Promise<void> {
-  const { random, trx, notes, stats } = work
+  const { random, trx, notes } = work
   const a = random.int(1, SLOTS)
   const b = random.chance(0.5) ? a + 1 : random.int(1, SLOTS)
   const [first, last] = [Math.min(a, b), Math.max(a, b)]
@@ -76,7 +76,7 @@ export async function swapSlots(work: Work): Promise<void> {
   for (const { pos } of rows)
     if (!there.has(first + last - pos)) notes.note('slots', String(first + last - pos), 'left')
   for (const { pos, version } of rows) notes.note('slots', String(pos), 'arrived', version)
-  stats.swaps += 1
+  work.did('swaps')
 }
 
 /** Every fifth slot, for one tenant. */
@@ -121,14 +121,11 @@ export async function writeRates(work: Work): Promise<void> {
 
 /** Rows that come one by one and go all at once. */
 export async function writeDrafts(work: Work, whose: string): Promise<void> {
-  const { random, trx, notes, stats } = work
+  const { random, trx, notes } = work
   if (random.chance(0.12)) {
-    // TRUNCATE waits for everybody: with little patience, or all would wait behind it.
-    await sql`set local lock_timeout = '150ms'`.execute(trx)
-    await sql`truncate drafts`.execute(trx)
-    await sql`set local lock_timeout = ${PATIENCE}`.execute(trx)
+    await impatiently(work, () => sql`truncate drafts`.execute(trx))
     notes.note('drafts', null, 'left')
-    stats.truncates += 1
+    work.did('truncates')
     return
   }
   const { rows } = await sql<{
@@ -140,8 +137,8 @@ export async function writeDrafts(work: Work, whose: string): Promise<void> {
 
 /** Entries that no trigger wrote: of rows we have not locked, of whole tables, of several tables at once. */
 export async function announce(work: Work, whose: string): Promise<void> {
-  const { random, trx, feed, stats } = work
-  stats.explicit += 1
+  const { random, trx, feed } = work
+  work.did('explicit')
   const audience = tenant(whose)
   switch (random.pick(['keys', 'many', 'table', 'notify', 'global'] as const)) {
     case 'keys':

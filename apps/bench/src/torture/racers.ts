@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { insertItems, updateItems } from './operations-items.ts'
 import type { Random } from './random.ts'
-import { tenants } from './schema.ts'
+import { tenants } from './tables.ts'
 import { inTransaction, type WriterWorld } from './writer-context.ts'
 
 /** Rows of the racers, two of each pair's own. */

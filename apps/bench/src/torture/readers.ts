@@ -1,6 +1,7 @@
 import { type Audience, readChanges, type ReadResult } from '@tidemark/core'
 import type { Transaction } from 'kysely'
-import type { Side, TortureDatabase, TortureTable } from './schema.ts'
+import type { Side } from './schema.ts'
+import type { TortureDatabase, TortureTable } from './tables.ts'
 
 /** What a chain asks for its next page. */
 export interface PageRequest {

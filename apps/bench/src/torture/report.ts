@@ -1,14 +1,19 @@
 import type { Flaw } from './broken-readers.ts'
 import type { ChainRecord } from './chain.ts'
-import type { CaptureVerdict, Verdict } from './judge.ts'
+import type { Verdict } from './judge.ts'
+import type { CaptureVerdict } from './judge-capture.ts'
+import { LEAST_OF_EACH, type WriterStats } from './kinds.ts'
 import type { LoggedEntry } from './log-truth.ts'
-import type { WriterStats } from './writer-context.ts'
 
 /** One chain, judged. */
 export interface ChainReport {
   readonly record: ChainRecord
   readonly verdict: Verdict
+  /** Rows in which a replica folded from its changes differs from the tables. */
   readonly replicaFaults: readonly string[]
+  /** Rows in which what its reader read differs from the tables, and how many there are; `null` if it read none. */
+  readonly replicaDiffers: readonly string[] | null
+  readonly replicaRows: number
 }
 
 /** What a run found, in the order in which it is printed. */
@@ -24,11 +29,15 @@ export interface TortureReport extends WriterStats {
   /** Deliveries of other audiences', other tables' or older changes; of changes that differ from the log. */
   readonly foreign: number
   readonly wrong: number
-  /** Rows written without an entry; keys captured without a write. */
+  /** Rows written without an entry; keys captured without a write; rows whose last entry in a transaction says another end. */
   readonly uncaptured: number
   readonly unexplained: number
-  /** Rows in which a replica folded from a chain differs from the tables. */
+  readonly misleading: number
+  /** Rows of all replicas; in how many one folded from keys and operations, and one that read what was announced, differ from the tables. */
+  readonly replicas: number
+  readonly replicaRows: number
   readonly replicaFaults: number
+  readonly replicaDiffers: number
   /** Pages that were up to date and not a cut, and how many were checked. */
   readonly cutFaults: number
   readonly cutChecks: number
@@ -69,18 +78,18 @@ interface Findings {
 
 /** A run that did less than this has proved nothing. */
 const LEAST = {
-  changes: 500,
-  chains: 8,
+  chainsComplete: 8,
   writers: 8,
   late: 1,
   ordered: 100,
   cutEntries: 1,
   rolledBack: 1,
   savepointsRolledBack: 1,
-  moves: 1,
-  keyChanges: 1,
-  bulkStatements: 1,
+  replicaRows: 1000,
+  ...LEAST_OF_EACH,
 } as const
+/** Changes for each second of writing. */
+const LEAST_CHANGES = 334
 const LEAST_OPEN_MS = 2000
 
 export function summarise(findings: Findings): TortureReport {
@@ -98,7 +107,11 @@ export function summarise(findings: Findings): TortureReport {
     wrong: verdict('wrong'),
     uncaptured: capture.uncaptured.length,
     unexplained: capture.unexplained.length,
+    misleading: capture.misleading.length,
+    replicas: total(({ replicaDiffers }) => (replicaDiffers === null ? 1 : 2)),
+    replicaRows: total((chain) => chain.replicaRows),
     replicaFaults: total((chain) => chain.replicaFaults.length),
+    replicaDiffers: total(({ replicaDiffers }) => replicaDiffers?.length ?? 0),
     cutFaults: total(({ record }) => record.cutFaults),
     cutChecks: total(({ record }) => record.cutChecks),
     chains: chains.length,
@@ -134,10 +147,13 @@ function violations(
     'wrong',
     'uncaptured',
     'unexplained',
+    'misleading',
     'replicaFaults',
+    'replicaDiffers',
     'cutFaults',
   ] as const
-  const few = Object.entries(LEAST).filter(([name, least]) => (report[name as keyof typeof LEAST] ?? 0) < least)
+  const least = { ...LEAST, changes: Math.round(LEAST_CHANGES * report.writerSeconds) }
+  const few = Object.entries(least).filter(([name, count]) => report[name as keyof typeof least] < count)
   return [
     ...faults.filter((name) => report[name] > 0).map((name) => `${name}: ${report[name]}`),
     ...chains.flatMap(({ record }) =>
@@ -146,10 +162,14 @@ function violations(
     ...chains.flatMap(({ record, replicaFaults: [first] }) =>
       first === undefined ? [] : [`replica of chain "${record.spec.name}": ${first}`],
     ),
+    ...chains.flatMap(({ record, replicaDiffers }) =>
+      (replicaDiffers ?? []).slice(0, 1).map((row) => `reader of chain "${record.spec.name}" holds ${row}`),
+    ),
     ...contradictions.slice(0, 5).map((text) => `the writers' notes contradict the rows: ${text}`),
     ...capture.uncaptured.slice(0, 3).map((row) => `written, but not in the log: ${row}`),
     ...capture.unexplained.slice(0, 3).map((row) => `in the log, but not written: ${row}`),
-    ...few.map(([name, least]) => `too little happened: ${name} below ${least}`),
+    ...capture.misleading.slice(0, 3).map((row) => `the last entry says otherwise: ${row}`),
+    ...few.map(([name, count]) => `too little happened: ${name} below ${count}`),
     ...(report.longestOpenMs < LEAST_OPEN_MS ? ['too little happened: no transaction was open for two seconds'] : []),
   ]
 }

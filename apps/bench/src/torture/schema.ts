@@ -1,90 +1,65 @@
-import { createFeed, type Feed } from '@tidemark/core'
-import { CamelCasePlugin, Kysely, PostgresDialect, sql, type Generated, type KyselyPlugin } from 'kysely'
+import { CamelCasePlugin, Kysely, PostgresDialect, sql, type KyselyPlugin, type PostgresPool } from 'kysely'
+import type pg from 'pg'
 import { openPool } from '../cli/open-pool.ts'
-
-/*
- * The tables under torture. Names, key types, tenants and settings are chosen to be awkward: quoted names in another schema, a schema of the feed's that
- * needs quoting, a composite key with a date, a key that is swapped by single statements, rows without a tenant.
- */
-
-/** The feed's own schema in a run. */
-export const FEED_SCHEMA = 'Feed of "torture"'
-
-interface Versioned {
-  /** Counts the writes of a row while it lives under one key: the check of the witness. */
-  readonly version: Generated<number>
-  /** Another text with each update: rows that exchange their keys are never equal to their predecessors. */
-  readonly note: string | null
-}
-
-/** The database of a run. */
-export interface TortureDatabase {
-  readonly items: Versioned & { readonly id: string; readonly tenant_id: string; readonly project_id: number | null }
-  readonly 'app.Order Lines': Versioned & {
-    readonly day: Date
-    readonly 'Label "x"': string
-    readonly tenant_id: string
-  }
-  readonly slots: Versioned & { readonly pos: number; readonly tenant_id: string }
-  readonly rates: Versioned & { readonly code: string; readonly value: string }
-  readonly drafts: Versioned & { readonly id: string; readonly tenant_id: string }
-}
-
-const declarations = {
-  items: { tenant: 'tenant_id', key: 'id', scopes: ['project_id'] },
-  'app.Order Lines': { tenant: 'tenant_id', key: ['day', 'Label "x"'] },
-  slots: { tenant: 'tenant_id', key: 'pos' },
-  rates: { tenant: null, key: 'code' },
-  drafts: { tenant: 'tenant_id', key: 'id' },
-} as const
-
-export type TortureTable = keyof typeof declarations
-export const tortureTables: readonly TortureTable[] = Object.keys(declarations) as TortureTable[]
-/** Tables whose rows are global. */
-export const globalTables: ReadonlySet<string> = new Set(['rates'])
-export type TortureFeed = Feed<TortureDatabase, typeof declarations>
-
-/** Tenants, one of them with a name that breaks careless SQL. The quiet one gets no bulk writes, so that tiny pages keep up. */
-export const QUIET = 'quiet'
-export const ODD = `O'Brien "\\" ünï`
-export const BULKY = ['north', 'south'] as const
-export const tenants: readonly string[] = [...BULKY, 'east', ODD, QUIET]
+import { ddl } from './ddl.ts'
+import { createTortureFeed, FEED_SCHEMA, type TortureDatabase, type TortureFeed } from './tables.ts'
 
 /** One process as far as the feed is concerned: a pool and a feed object of its own. */
 export interface Side {
   readonly db: Kysely<TortureDatabase>
   readonly feed: TortureFeed
+  /** Its connections by the server's process: for what Kysely cannot say. */
+  readonly sessions: ReadonlyMap<number, pg.PoolClient>
+}
+
+export interface SideOptions {
+  readonly max: number
+  readonly camelCase?: boolean
+  /** Command-line options of its sessions. */
+  readonly session?: string
 }
 
 /** Opens a side. Sides differ in what an app may differ in: plugins and session settings. */
-export function openSide(
-  url: string,
-  options: { readonly max: number; readonly camelCase?: boolean; readonly session?: string },
-): Side {
+export function openSide(url: string, options: SideOptions): Side {
   const pool = openPool({
     connectionString: url,
     max: options.max,
     ...(options.session === undefined ? {} : { options: options.session }),
   })
+  const sessions = new Map<number, pg.PoolClient>()
+  const noted: PostgresPool = {
+    connect: async () => {
+      const client = (await pool.connect()) as pg.PoolClient & { readonly processID: number }
+      sessions.set(client.processID, client)
+      return client
+    },
+    end: () => pool.end(),
+  }
   const plugins: KyselyPlugin[] = options.camelCase === true ? [new CamelCasePlugin()] : []
-  const db = new Kysely<TortureDatabase>({ dialect: new PostgresDialect({ pool }), plugins })
-  return { db, feed: createFeed({ db, schema: FEED_SCHEMA, captureRole: 'tidemark_capture', tables: declarations }) }
+  const db = new Kysely<TortureDatabase>({ dialect: new PostgresDialect({ pool: noted }), plugins })
+  return { db, feed: createTortureFeed(db), sessions }
 }
 
-/** Creates the tables and installs the feed. */
-export async function installSchema({ db, feed }: Side): Promise<void> {
-  const statements = [
-    `create schema app`,
-    `create table items (id bigint primary key, tenant_id text not null, project_id integer, version integer not null default 1, note text)`,
-    `create index on items (tenant_id, project_id)`,
-    `create table app."Order Lines" (day date not null, "Label ""x""" text not null, tenant_id text not null, version integer not null default 1, note text, primary key (day, "Label ""x"""))`,
-    // Deferrable: single statements may swap and shift keys.
-    `create table slots (pos integer primary key deferrable initially immediate, tenant_id text not null, version integer not null default 1, note text)`,
-    `create table rates (code text primary key, value numeric not null, version integer not null default 1, note text)`,
-    `create table drafts (id bigint primary key, tenant_id text not null, version integer not null default 1, note text)`,
-  ]
-  for (const statement of statements) await sql.raw(statement).execute(db)
-  await feed.migrate()
+/** A plain role of this database's: it owns the tables with row security and has rights on nothing else. */
+export function ownerRole(url: string): string {
+  return `${decodeURIComponent(new URL(url).pathname.slice(1))}_owner`
+}
+
+/**
+ * Creates the tables and installs the feed. Returns the tables that it captures. Roles belong to the whole server: {@link dropOwner} takes this one away again.
+ */
+export async function installSchema({ db, feed }: Side, owner: string): Promise<readonly string[]> {
+  for (const statement of ddl(`"${owner}"`)) await sql.raw(statement).execute(db)
+  const { installed } = await feed.migrate()
   // The planner knows the log as empty for the whole run: reads must not depend on fresh statistics.
   await sql`alter table ${sql.table(`${FEED_SCHEMA}.log`)} set (autovacuum_enabled = off)`.execute(db)
+  return installed
+}
+
+/** Drops the plain role and what it owns. */
+export async function dropOwner({ db }: Side, owner: string): Promise<void> {
+  const { rows } = await sql`select from pg_roles where rolname = ${owner}`.execute(db)
+  if (rows.length === 0) return
+  await sql`drop owned by ${sql.id(owner)}`.execute(db)
+  await sql`drop role ${sql.id(owner)}`.execute(db)
 }

@@ -1,4 +1,5 @@
-import type { TortureTable } from './schema.ts'
+import type { Kind } from './kinds.ts'
+import type { TortureTable } from './tables.ts'
 
 /*
  * What really happened, as the writers saw it, without a look at the log. A writer notes each row when the statement that wrote it has returned,
@@ -12,7 +13,7 @@ export type Fate = 'wrote' | 'arrived' | 'left'
 /** One key written by one statement of a committed transaction. */
 export interface Note {
   readonly table: TortureTable
-  /** Canonical text; `null` for the whole table. */
+  /** Canonical text; `null` for the whole table, or all of a partition. */
   readonly key: string | null
   readonly fate: Fate
   /** The row's version counter afterwards; `null` when unknown or gone. */
@@ -24,11 +25,18 @@ export interface Note {
 export class Witness {
   /** By transaction id. */
   readonly committed: Map<string, readonly Note[]> = new Map()
+  /** How often `migrate()` looked after each table. */
+  readonly migrated: Map<string, number> = new Map()
   #seq = 0
 
   nextSeq(): number {
     this.#seq += 1
     return this.#seq
+  }
+
+  /** What a call of `migrate()` reported. */
+  sawMigrate(installed: readonly string[]): void {
+    for (const table of installed) this.migrated.set(table, (this.migrated.get(table) ?? 0) + 1)
   }
 
   begin(): TransactionWitness {
@@ -42,10 +50,17 @@ export class Witness {
   }
 }
 
-/** Notes of one transaction, dropped as far as it rolls back. */
+/** A point of a transaction that can be returned to. */
+export interface Mark {
+  readonly notes: number
+  readonly deeds: number
+}
+
+/** Notes of one transaction, and what kinds of things it did, dropped as far as it rolls back. */
 export class TransactionWitness {
   readonly #witness: Witness
-  #notes: Note[] = []
+  readonly #notes: Note[] = []
+  readonly #deeds: { readonly kind: Kind; readonly times: number }[] = []
 
   constructor(witness: Witness) {
     this.#witness = witness
@@ -55,75 +70,23 @@ export class TransactionWitness {
     this.#notes.push({ table, key, fate, version, seq: this.#witness.nextSeq() })
   }
 
-  /** A point that {@link rollBackTo} returns to. */
-  mark(): number {
-    return this.#notes.length
+  did(kind: Kind, times: number): void {
+    this.#deeds.push({ kind, times })
   }
 
-  rollBackTo(mark: number): void {
-    this.#notes = this.#notes.slice(0, mark)
+  mark(): Mark {
+    return { notes: this.#notes.length, deeds: this.#deeds.length }
   }
 
-  commit(tx: string | null): void {
-    if (tx === null) {
-      if (this.#notes.length > 0) throw new Error('a transaction that wrote rows has no id')
-      return
-    }
-    this.#witness.commit(tx, this.#notes)
+  rollBackTo({ notes, deeds }: Mark): void {
+    this.#notes.length = notes
+    this.#deeds.length = deeds
   }
-}
 
-/** The truth about the order in which transactions wrote each key. */
-export interface WriteOrder {
-  /** Transaction ids in order, by `rowName`. */
-  readonly orderOf: ReadonlyMap<string, ReadonlyMap<string, number>>
-  /** Places where the version counters of rows contradict the notes: then the witness is wrong, and so would be its verdicts. */
-  readonly contradictions: readonly string[]
-}
-
-/** Name of a row in maps. */
-export function rowName(table: string, key: string): string {
-  return `${table} ${key}`
-}
-
-/** Orders the transactions of each key by their first note, and checks the notes against the rows' own counters. */
-export function writeOrder(committed: ReadonlyMap<string, readonly Note[]>): WriteOrder {
-  const byRow = new Map<string, { tx: string; note: Note }[]>()
-  for (const [tx, notes] of committed) {
-    for (const note of notes) {
-      if (note.key === null) continue
-      const name = rowName(note.table, note.key)
-      const list = byRow.get(name)
-      if (list === undefined) byRow.set(name, [{ tx, note }])
-      else list.push({ tx, note })
-    }
+  /** Hands the notes over and returns what was done. */
+  commit(tx: string | null): readonly { readonly kind: Kind; readonly times: number }[] {
+    if (tx !== null) this.#witness.commit(tx, this.#notes)
+    else if (this.#notes.length > 0) throw new Error('a transaction that wrote rows has no id')
+    return this.#deeds
   }
-  const orderOf = new Map<string, Map<string, number>>()
-  const contradictions: string[] = []
-  for (const [name, list] of byRow) {
-    list.sort((a, b) => a.note.seq - b.note.seq)
-    const order = new Map<string, number>()
-    let previous: { tx: string; note: Note } | null = null
-    for (const entry of list) {
-      if (!order.has(entry.tx)) order.set(entry.tx, order.size)
-      else if (previous?.tx !== entry.tx)
-        contradictions.push(`${name}: transaction ${entry.tx} wrote before and after another`)
-      const problem = previous === null ? null : contradiction(previous.note, entry.note)
-      if (problem !== null) contradictions.push(`${name}: ${problem}`)
-      previous = entry
-    }
-    orderOf.set(name, order)
-  }
-  return { orderOf, contradictions }
-}
-
-function contradiction(before: Note, after: Note): string | null {
-  if (after.fate === 'wrote') {
-    if (before.fate === 'left') return `written at version ${after.version} although it had left`
-    if (before.version !== null && after.version !== null && after.version !== before.version + 1) {
-      return `version ${after.version} follows ${before.version}`
-    }
-  }
-  if (after.fate === 'left' && before.fate === 'left') return 'left twice'
-  return null
 }

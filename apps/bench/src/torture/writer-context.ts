@@ -1,49 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type RawBuilder, sql, type Transaction } from 'kysely'
+import type { Kind, WriterStats } from './kinds.ts'
+import type { Partitions } from './partitions.ts'
 import type { Random } from './random.ts'
-import type { Side, TortureDatabase, TortureFeed } from './schema.ts'
+import type { Side } from './schema.ts'
+import type { TortureDatabase, TortureFeed } from './tables.ts'
 import type { TransactionWitness, Witness } from './witness.ts'
 
-/** Counters of a run's writers. */
-export interface WriterStats {
-  committed: number
-  rolledBack: number
-  savepoints: number
-  savepointsRolledBack: number
-  bulkStatements: number
-  largestStatement: number
-  moves: number
-  keyChanges: number
-  upserts: number
-  deletes: number
-  swaps: number
-  truncates: number
-  explicit: number
-  prepared: number
-  longestOpenMs: number
-}
-
-export function newWriterStats(): WriterStats {
-  return {
-    committed: 0,
-    rolledBack: 0,
-    savepoints: 0,
-    savepointsRolledBack: 0,
-    bulkStatements: 0,
-    largestStatement: 0,
-    moves: 0,
-    keyChanges: 0,
-    upserts: 0,
-    deletes: 0,
-    swaps: 0,
-    truncates: 0,
-    explicit: 0,
-    prepared: 0,
-    longestOpenMs: 0,
-  }
-}
-
-/** What all writers of a run share. */
+/** What all writers of a run share, but for the side. */
 export interface WriterWorld {
   readonly side: Side
   readonly witness: Witness
@@ -52,29 +16,39 @@ export interface WriterWorld {
   readonly stopping: () => boolean
   /** Whether two-phase commit is enabled on the server. */
   readonly canPrepare: boolean
+  /** Major version of the server. */
+  readonly major: number
   /** Whether bulk statements are within the run's budget: asked before each, and told after it. */
   readonly mayBulk: () => boolean
   readonly wroteBulk: (rows: number) => void
+  readonly partitions: Partitions
 }
 
 /** An open transaction of a writer. */
 export interface Work {
   readonly trx: Transaction<TortureDatabase>
   readonly feed: TortureFeed
+  readonly side: Side
   readonly notes: TransactionWitness
   readonly stats: WriterStats
   readonly random: Random
+  readonly major: number
   readonly mayBulk: () => boolean
   readonly wroteBulk: (rows: number) => void
+  readonly partitions: Partitions
+  /** Counts what was done, once it is committed. */
+  readonly did: (kind: Kind, times?: number) => void
 }
 
-/** How long a writer waits for a lock: shorter than the deadlock check, so that writers that block each other soon go on. */
-export const PATIENCE: RawBuilder<unknown> = sql`'300ms'`
+/** Something a writer does in its transaction, for one tenant where it makes new rows: a statement or a few. */
+export type Operation = (work: Work, whose: string) => Promise<void>
 
+/** How long a writer waits for a lock: shorter than the deadlock check, so that writers that block each other soon go on. */
+const PATIENCE: RawBuilder<unknown> = sql`'300ms'`
 class RollbackWanted extends Error {}
 
-/** Errors that concurrent writers meet in earnest: unique violation, lock timeout, deadlock, serialization failure. */
-const EXPECTED = new Set(['23505', '55P03', '40P01', '40001'])
+/** Errors that concurrent writers meet in earnest: unique and foreign key violation, lock timeout, deadlock, serialization failure. */
+const EXPECTED = new Set(['23505', '23503', '55P03', '40P01', '40001'])
 
 function isExpected(error: unknown): boolean {
   return EXPECTED.has((error as { code?: string }).code ?? '')
@@ -102,27 +76,34 @@ export async function inTransaction(world: WriterWorld, random: Random, plan: Tr
       .setIsolationLevel(plan.isolation)
       .execute(async (trx) => {
         await sql`set local lock_timeout = ${PATIENCE}`.execute(trx)
+        const { mayBulk, wroteBulk, major, partitions } = world
+        const did = (kind: Kind, times = 1): void => notes.did(kind, times)
         await plan.work({
           trx,
           feed: side.feed,
+          side,
           notes,
           stats,
           random,
-          mayBulk: world.mayBulk,
-          wroteBulk: world.wroteBulk,
+          major,
+          mayBulk,
+          wroteBulk,
+          partitions,
+          did,
         })
         if (plan.end === 'rollback') throw new RollbackWanted()
         const { rows } = await sql<{ tx: string | null }>`select pg_current_xact_id_if_assigned()::text as tx`.execute(
           trx,
         )
         tx = rows[0]?.tx ?? null
+        if (tx !== null && plan.isolation !== 'read committed') did('strictIsolation')
         // The commit that follows finds no transaction, which is only a notice.
         if (gid !== null) await sql`prepare transaction ${sql.lit(gid)}`.execute(trx)
       })
     if (gid !== null) {
       await delay(random.int(1, 300))
       await sql`commit prepared ${sql.lit(gid)}`.execute(side.db)
-      stats.prepared += 1
+      notes.did('prepared', 1)
     }
   } catch (error) {
     if (!(error instanceof RollbackWanted) && !isExpected(error)) throw error
@@ -131,7 +112,7 @@ export async function inTransaction(world: WriterWorld, random: Random, plan: Tr
   } finally {
     stats.longestOpenMs = Math.max(stats.longestOpenMs, performance.now() - start)
   }
-  notes.commit(tx)
+  for (const { kind, times } of notes.commit(tx)) stats[kind] += times
   stats.committed += 1
   return true
 }
@@ -160,6 +141,19 @@ export async function inSavepoint(work: Work, inner: () => Promise<void>): Promi
   }
   if (random.chance(0.3)) await undo()
   else if (random.chance(0.5)) await sql`release savepoint ${name}`.execute(trx)
+}
+
+/** Runs statements with another patience. */
+export async function sooner<T>({ trx }: Work, patience: string, statements: () => Promise<T>): Promise<T> {
+  await sql`set local lock_timeout = ${sql.lit(patience)}`.execute(trx)
+  const result = await statements()
+  await sql`set local lock_timeout = ${PATIENCE}`.execute(trx)
+  return result
+}
+
+/** Runs a statement that waits for everybody, while everybody waits behind it. */
+export async function impatiently<T>(work: Work, statement: () => Promise<T>): Promise<T> {
+  return await sooner(work, '150ms', statement)
 }
 
 /** A pause inside a transaction: mostly short, now and then long. */

@@ -1,66 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
-import {
-  BULK,
-  bulkItems,
-  changeKey,
-  COMMON,
-  deleteItems,
-  insertItems,
-  LONG,
-  mergeItems,
-  moveItems,
-  replaceItems,
-  updateItems,
-  upsertItems,
-} from './operations-items.ts'
-import {
-  announce,
-  fillSlots,
-  insertSlots,
-  swapSlots,
-  writeDrafts,
-  writeLines,
-  writeRates,
-} from './operations-others.ts'
+import { kinds } from './kinds.ts'
+import { insertItems, updateItems } from './operations-items.ts'
+import { writeDrafts } from './operations-others.ts'
+import { anything, anythingInBulk, everything, longIds, withoutTriggers } from './operations.ts'
+import { securedOperations, securedTruncate } from './operations-secured.ts'
 import type { Random } from './random.ts'
-import { BULKY, tenants } from './schema.ts'
-import { inSavepoint, inTransaction, PATIENCE, pause, type Work, type WriterWorld } from './writer-context.ts'
-
-/** The rows a run begins with, written by one captured transaction. */
-export async function seedRows(world: WriterWorld, random: Random): Promise<void> {
-  await inTransaction(world, random, {
-    isolation: 'read committed',
-    end: 'commit',
-    work: async (work) => {
-      const range = (first: number, last: number): number[] =>
-        Array.from({ length: last - first + 1 }, (_, i) => first + i)
-      for (const [i, tenant] of tenants.entries()) {
-        await insertItems(
-          work,
-          range(COMMON.first, COMMON.last).filter((id) => id % tenants.length === i),
-          tenant,
-        )
-        await insertItems(
-          work,
-          range(LONG.first, LONG.last).filter((id) => id % tenants.length === i),
-          tenant,
-        )
-      }
-      for (const tenant of BULKY)
-        await insertItems(
-          work,
-          range(BULK.first, BULK.last).filter((id) => (id % 2 === 0) === (tenant === 'north')),
-          tenant,
-        )
-      for (const [i, tenant] of tenants.entries()) await insertSlots(work, i, tenant)
-    },
-  })
-}
+import { tenants } from './tables.ts'
+import { inSavepoint, inTransaction, type Operation, pause, type Work, type WriterWorld } from './writer-context.ts'
 
 /** A writer: short transactions of a few statements, one after the other, until the run ends. */
 export async function runWriter(world: WriterWorld, random: Random, bulky: boolean): Promise<void> {
   while (!world.stopping()) {
+    const asReplica = random.chance(0.05)
     await inTransaction(world, random, {
       isolation: random.chance(0.75) ? 'read committed' : random.pick(['repeatable read', 'serializable'] as const),
       end: random.chance(0.12) ? 'rollback' : random.chance(0.03) ? 'prepare' : 'commit',
@@ -70,9 +22,11 @@ export async function runWriter(world: WriterWorld, random: Random, bulky: boole
           await sql`select pg_current_xact_id()`.execute(work.trx)
           await delay(random.int(0, 60))
         }
+        if (asReplica) await becomeReplica(work)
+        const operation = asReplica ? anyOf(withoutTriggers) : bulky ? anythingInBulk : anything
         const statements = random.int(1, 5)
         for (let i = 0; i < statements; i++) {
-          await someStatements(work, 0, bulky)
+          await someStatements(work, 0, operation)
           if (random.chance(0.35)) await pause(random)
         }
       },
@@ -81,58 +35,77 @@ export async function runWriter(world: WriterWorld, random: Random, bulky: boole
   }
 }
 
-/** The first rows are written by everybody, again and again: what is delivered of them must keep its order. */
-const HOT = 12
-
 /** A statement, or a savepoint around some, up to three deep. */
-async function someStatements(work: Work, depth: number, bulky: boolean): Promise<void> {
+async function someStatements(work: Work, depth: number, operation: Operation): Promise<void> {
   const { random } = work
   if (depth < 3 && random.chance(0.35)) {
     await inSavepoint(work, async () => {
       const statements = random.int(1, 2)
-      for (let i = 0; i < statements; i++) await someStatements(work, depth + 1, bulky)
+      for (let i = 0; i < statements; i++) await someStatements(work, depth + 1, operation)
     })
     return
   }
-  await oneStatement(work, bulky)
+  await operation(work, random.pick(tenants))
 }
 
-async function oneStatement(work: Work, bulky: boolean): Promise<void> {
-  const { random } = work
-  if (bulky && random.chance(0.35)) return await bulkItems(work)
-  const tenant = random.pick(tenants)
-  const id = (): number => random.int(COMMON.first, random.chance(0.4) ? HOT : COMMON.last)
-  const some = (): number[] => random.ints(random.int(1, 6), COMMON.first, COMMON.last)
-  const dice = random.int(0, 99)
-  if (dice < 22) return await updateItems(work, [id(), id()])
-  if (dice < 30) return await updateItems(work, random.ints(20, COMMON.first, COMMON.last))
-  if (dice < 36) return await insertItems(work, some(), tenant)
-  if (dice < 42) return await upsertItems(work, some(), tenant)
-  if (dice < 46) return await mergeItems(work, some(), tenant)
-  if (dice < 51) return await deleteItems(work, some())
-  if (dice < 58) return await moveItems(work, some())
-  if (dice < 63) return await changeKey(work, id(), id() + (random.chance(0.5) ? 0 : 600))
-  if (dice < 66) return await replaceItems(work, some(), random.pick([0, 1, 600]), tenant)
-  if (dice < 69) return await updateLongOnes(work)
-  if (dice < 79) return await writeLines(work, tenant)
-  if (dice < 84) return await swapSlots(work)
-  if (dice < 88) return await fillSlots(work, tenant)
-  if (dice < 93) return await writeRates(work)
-  if (dice < 96) return await writeDrafts(work, tenant)
-  return await announce(work, tenant)
+const anyOf =
+  (operations: readonly Operation[]): Operation =>
+  (work, whose) =>
+    work.random.pick(operations)(work, whose)
+
+/** In this role only triggers that are always enabled fire. */
+async function becomeReplica(work: Work): Promise<void> {
+  await sql`set local session_replication_role = replica`.execute(work.trx)
+  work.did('replicaRole')
 }
 
-/** Rows that a long transaction may hold: given up soon, which leaves a rolled-back subtransaction or transaction behind. */
-async function updateLongOnes(work: Work): Promise<void> {
-  await inSavepoint(work, async () => {
-    await sql`set local lock_timeout = '80ms'`.execute(work.trx)
-    await updateItems(work, random40(work))
-    await sql`set local lock_timeout = ${PATIENCE}`.execute(work.trx)
-  })
+/** Rounds that the thorough writer adds when something has not happened by the end of the run. */
+const EXTRA_ROUNDS = 5
+
+/**
+ * A writer that does everything there is, one by one, in another order each time: what chance alone might leave out of a short run. On a slow machine it
+ * goes on until everything has happened.
+ */
+export async function runThoroughWriter(world: WriterWorld, random: Random): Promise<void> {
+  const missing = (): boolean => kinds.some((kind) => world.stats[kind] === 0)
+  const once = async (end: 'commit' | 'prepare', operation: Operation): Promise<void> => {
+    await inTransaction(world, random, {
+      isolation: 'read committed',
+      end,
+      work: (work) => operation(work, random.pick(tenants)),
+    })
+    await delay(random.int(0, 10))
+  }
+  for (let extra = 0; extra < EXTRA_ROUNDS; extra += world.stopping() ? 1 : 0) {
+    const order = everything.map((operation) => ({ operation, at: random.next() })).toSorted((a, b) => a.at - b.at)
+    for (const { operation } of order) {
+      if (world.stopping() && !missing()) return
+      await once('commit', operation)
+    }
+    await once('prepare', random.pick(everything))
+    await once('commit', async (work, whose) => {
+      await becomeReplica(work)
+      await random.pick(withoutTriggers)(work, whose)
+    })
+  }
 }
 
-function random40({ random }: Work): number[] {
-  return random.ints(2, LONG.first, LONG.last)
+/** A writer in a plain role, on its own tables with row security. */
+export async function runOwner(world: WriterWorld, random: Random): Promise<void> {
+  while (!world.stopping()) {
+    await inTransaction(world, random, {
+      isolation: random.chance(0.8) ? 'read committed' : 'repeatable read',
+      end: random.chance(0.15) ? 'rollback' : random.chance(0.05) ? 'prepare' : 'commit',
+      work: async (work) => {
+        const statements = random.int(1, 4)
+        for (let i = 0; i < statements; i++) {
+          await someStatements(work, 2, random.chance(0.02) ? securedTruncate : anyOf(securedOperations))
+          await pause(random)
+        }
+      },
+    })
+    await delay(random.int(5, 40))
+  }
 }
 
 /** How long a long transaction stays open, at least and at most. */
@@ -162,7 +135,9 @@ export async function runLongWriter(world: WriterWorld, random: Random, first: n
               random.pick(tenants),
             )
           }
-          await inSavepoint(work, async () => await updateItems(work, random40(work)))
+          await inSavepoint(work, () => updateItems(work, longIds(random)))
+          // Whatever it locks, the others soon give up.
+          if (random.chance(0.5)) await inSavepoint(work, () => anything(work, random.pick(tenants)))
           // Rare: whoever has written drafts is in the way of everybody's TRUNCATE.
           if (random.chance(0.15)) await writeDrafts(work, random.pick(tenants))
         }
@@ -172,7 +147,7 @@ export async function runLongWriter(world: WriterWorld, random: Random, first: n
         }
         if (kind === 'late' || kind === 'throughout')
           await insertItems(work, random.ints(5, mine + 500, mine + 520), random.pick(tenants))
-        if (kind === 'late') await inSavepoint(work, async () => await updateItems(work, random40(work)))
+        if (kind === 'late') await inSavepoint(work, () => updateItems(work, longIds(random)))
       },
     })
   }

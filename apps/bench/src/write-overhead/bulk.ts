@@ -4,7 +4,7 @@ import { median, round } from '../cli/statistics.ts'
 import { type BenchTable, rebuild, tableNames } from './tables.ts'
 import { rowOf } from './row-layout.ts'
 
-const ROWS_PER_STATEMENT = 10_000
+export const ROWS_PER_STATEMENT = 10_000
 const SPARE_IDS = 10_000_000
 
 /** Time of one statement over 10,000 rows, captured ÷ uncaptured. */
@@ -85,7 +85,7 @@ export async function measureBulk(
   }
 }
 
-async function timed(client: pg.Client, statement: string): Promise<number> {
+export async function timed(client: pg.Client, statement: string): Promise<number> {
   const start = performance.now()
   const { rowCount } = await client.query(statement)
   const ms = performance.now() - start

@@ -7,10 +7,11 @@ import { withDatabase } from '../cli/with-server.ts'
 import { type BulkReport, measureBulk } from './bulk.ts'
 import { Load } from './load.ts'
 import type { Workload } from './messages.ts'
+import { measurePartitioned } from './partitioned.ts'
 import { measureSingleRows, type SingleRowReport } from './single-rows.ts'
-import { createTables, requireCapture, tryPartitioned } from './tables.ts'
+import { createTables, requireCapture } from './tables.ts'
 
-const parts = ['update', 'hotTenant', 'bulk', 'insert', 'delete'] as const
+const parts = ['update', 'hotTenant', 'bulk', 'insert', 'delete', 'partitioned'] as const
 
 /** fsync stays on. No checkpoint and no autovacuum falls into a slice by itself: the run does both between slices. */
 const SETTINGS = {
@@ -65,7 +66,8 @@ export const writeOverhead: Command = {
         const insert = await single('insert', fewer, false)
         const remove = await single('delete', fewer, false)
         await requireCapture(admin, written)
-        const partitioned = await tryPartitioned(admin, url)
+        const partitioned =
+          only !== undefined && only !== 'partitioned' ? null : await measurePartitioned(admin, url, pairs, connect)
         return {
           ...summary(update, hotTenant, bulk, insert, remove),
           partitioned,

@@ -1,4 +1,4 @@
-import { createFeed, UnsupportedTableError } from '@tidemark/core'
+import { createFeed } from '@tidemark/core'
 import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
 import { openPool } from '../cli/open-pool.ts'
@@ -19,7 +19,6 @@ interface Row {
 
 interface Schema {
   readonly tracked: Row
-  readonly parted: Row
 }
 
 /** Creates and fills the three tables and installs capture on one. Autovacuum is off on all: the run vacuums itself, at the same moments. */
@@ -55,25 +54,6 @@ export async function requireCapture(admin: pg.Client, expected: number): Promis
   if (keys !== expected)
     throw new Error(`the log holds ${keys} keys, but ${expected} rows of the tracked table were written`)
   progress(`captured, as it should be: ${keys} keys`)
-}
-
-/** How a partitioned table fares. */
-export async function tryPartitioned(admin: pg.Client, url: string): Promise<'refused' | 'accepted, not measured'> {
-  await admin.query(
-    `create table parted (id bigint not null, tenant_id integer not null, project_id integer not null, title text not null, body text not null, primary key (id, tenant_id)) partition by list (tenant_id)`,
-  )
-  const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool: openPool({ connectionString: url, max: 1 }) }),
-  })
-  try {
-    await createFeed({ db, tables: { parted: { tenant: 'tenant_id', key: ['id', 'tenant_id'] } } }).migrate()
-    return 'accepted, not measured'
-  } catch (error) {
-    if (error instanceof UnsupportedTableError) return 'refused'
-    throw error
-  } finally {
-    await db.destroy()
-  }
 }
 
 /** Brings the tables to the same tidy state, and the checkpoint out of the way of what is measured next. */

@@ -4,7 +4,8 @@ import type { Transaction } from 'kysely'
 import pg from 'pg'
 import { brokenReader, type Flaw } from '../../src/torture/broken-readers.ts'
 import { type PageReader, productionReader } from '../../src/torture/readers.ts'
-import { installSchema, openSide, type Side, type TortureDatabase } from '../../src/torture/schema.ts'
+import { dropOwner, installSchema, openSide, ownerRole, type Side } from '../../src/torture/schema.ts'
+import type { TortureDatabase } from '../../src/torture/tables.ts'
 
 /*
  * Exact interleavings: each step of a schedule is one message on a connection of its own and has returned before the next one is sent. Readers follow tenant
@@ -67,18 +68,23 @@ export class Schedules implements AsyncDisposable {
   static async open(): Promise<Schedules> {
     const database = await createTestDatabase()
     const side = openSide(database.url, { max: 3 })
-    await installSchema(side)
+    const owner = ownerRole(database.url)
+    await installSchema(side, owner)
     const connect = async (): Promise<pg.Client> => {
       const client = new pg.Client({ connectionString: database.url })
       client.on('error', () => {})
       await client.connect()
       return client
     }
-    return new Schedules(side, [await connect(), await connect(), await connect()], () => database.drop())
+    return new Schedules(side, [await connect(), await connect(), await connect()], async () => {
+      await dropOwner(side, owner)
+      await side.db.destroy()
+      await database.drop()
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.writers.map((client) => client.end()), this.side.db.destroy()])
+    await Promise.all(this.writers.map((client) => client.end()))
     await this.#drop()
   }
 

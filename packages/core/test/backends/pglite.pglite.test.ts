@@ -12,8 +12,12 @@ import { keyTypes } from '../contract/key-types.ts'
 import { mending } from '../contract/mending.ts'
 import { migrations } from '../contract/migrations.ts'
 import { names } from '../contract/names.ts'
+import { nestedWrites } from '../contract/nested-writes.ts'
 import { nullTenant } from '../contract/null-tenant.ts'
 import { refusals } from '../contract/refusals.ts'
+import { replicaRole } from '../contract/replica-role.ts'
+import { sessionSettings } from '../contract/session-settings.ts'
+import { snapshotCursor } from '../contract/snapshot-cursor.ts'
 import { tableChanges } from '../contract/table-changes.ts'
 import { untracking } from '../contract/untracking.ts'
 import { onPglite } from '../support/contract.ts'
@@ -33,8 +37,12 @@ onPglite([
   mending,
   migrations,
   names,
+  nestedWrites,
   nullTenant,
   refusals,
+  replicaRole,
+  sessionSettings,
+  snapshotCursor,
   tableChanges,
   untracking,
 ])

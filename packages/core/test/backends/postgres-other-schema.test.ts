@@ -8,4 +8,7 @@ import { untracking } from '../contract/untracking.ts'
 import { onPostgres } from '../support/contract.ts'
 
 // Nothing may depend on what the feed's schema is called.
-onPostgres([captureStatements, captureMoves, captureTruncate, attacks, mending, migrations, untracking], 'Feed Schema')
+onPostgres([captureStatements, captureMoves, captureTruncate, attacks, mending, migrations, untracking], {
+  feedSchema: 'Feed Schema',
+})
+onPostgres([captureMoves, mending], { feedSchema: 'Feed Schema', level: 'row' })

@@ -104,6 +104,7 @@ export function attacks(bed: () => Bed): void {
           create function evil.strpos(text, text) returns int language sql as 'select 1/0';
           create function evil.concat(text) returns text language sql as 'select ''forged''';
           create function evil.coalesce(text, text) returns text language sql as 'select ''forged''';
+          create table evil.tasks (like app.tasks); insert into evil.tasks values (4, 'bolt', 4); create temp table tasks (like app.tasks); insert into pg_temp.tasks values (4, 'bolt', 4);
           create table evil.log (like app.tasks); create table evil.tidemark_o (like app.tasks); create table evil.tidemark_n (like app.tasks);
           create temp table tidemark_n (like app.tasks); create temp table tidemark_o (like app.tasks); create temp table log (like app.tasks);
           insert into tidemark_n values (99, 'bolt', 99); insert into evil.tidemark_o values (98, 'bolt', 99);
@@ -113,8 +114,10 @@ export function attacks(bed: () => Bed): void {
         await session.sql(`update app.tasks set v = 'x'`)
         await session.sql(`update app.tasks set v = 'y' where id operator(pg_catalog.=) 1`)
         await session.sql(`update app.tasks set v = v`)
+        await session.sql(`update app.tasks set id = 44 where id operator(pg_catalog.=) 4`)
+        await session.sql(`update app.tasks set project = 9 where id operator(pg_catalog.=) 3`)
         await session.sql(`delete from app.tasks`)
-        await session.sql('drop table pg_temp.tidemark_n, pg_temp.tidemark_o, pg_temp.log')
+        await session.sql('drop table pg_temp.tidemark_n, pg_temp.tidemark_o, pg_temp.log, pg_temp.tasks')
       }
       const told = await changesSince(feed, since)
       const all = ['1 @acme', '2 @acme', '3 @bolt', '4 @bolt', '5 @bolt']
@@ -124,8 +127,16 @@ export function attacks(bed: () => Bed): void {
         'create tasks 5 @bolt',
       ])
       expect(told.slice(3, 8).toSorted()).toEqual(all.map((key) => `update tasks ${key}`))
-      expect(told[8]).toBe('update tasks 1 @acme')
-      expect(told.slice(9).toSorted()).toEqual(all.map((key) => `delete tasks ${key}`))
+      expect(told.slice(8, 13)).toEqual([
+        'update tasks 1 @acme',
+        'delete tasks 4 @bolt',
+        'create tasks 44 @bolt',
+        'delete tasks 3 @bolt',
+        'create tasks 3 @bolt',
+      ])
+      expect(told.slice(13).toSorted()).toEqual(
+        ['1 @acme', '2 @acme', '3 @bolt', '44 @bolt', '5 @bolt'].map((key) => `delete tasks ${key}`),
+      )
       expect(await bed().sql('select count(*)::int as n from evil.log')).toEqual([{ n: 0 }])
       await bed().sql('drop schema evil cascade')
     })
@@ -142,6 +153,8 @@ export function attacks(bed: () => Bed): void {
         create function app.spy_json(app.mood) returns json language plpgsql as $f$ begin insert into app.spied values (current_user); return '"forged"'; end $f$;
         create cast (app.mood as text) with function app.spy(app.mood) as implicit;
         create cast (app.mood as json) with function app.spy_json(app.mood);
+        create function app.spy_equal(app.mood, app.mood) returns boolean language plpgsql as $f$ begin insert into app.spied values (current_user); return true; end $f$;
+        create operator app.= (function = app.spy_equal, leftarg = app.mood, rightarg = app.mood);
         create table app.moods (v app.mood, f app.feeling, d app.day not null, n int, w int, primary key (v, f))`)
     }
     const feed = feedOn(bed(), { 'app.moods': { tenant: 'v', key: ['v', 'f'], scopes: ['f', 'd'] } })
@@ -170,9 +183,9 @@ export function attacks(bed: () => Bed): void {
   describe('the capture role', () => {
     beforeEach(() => bed().reset())
     const declared = { tasks: { tenant: 'tenant_id', key: 'id' } } as const
-    const ddl = 'create table tasks (id int primary key, tenant_id text not null)'
+    const ddl = 'create table tasks (id int primary key, tenant_id text not null, secret text)'
 
-    it('can neither log in nor do anything but append', async () => {
+    it('can neither log in nor do anything but append, and see the tracked columns where it looks keys up', async () => {
       await capture(bed(), ddl, declared)
       const role = `${bed().feedSchema}_capture`
       expect(
@@ -196,10 +209,17 @@ export function attacks(bed: () => Bed): void {
            and case when c.relkind = 'r' then has_table_privilege('${role}', c.oid, p) else has_sequence_privilege('${role}', c.oid, 'usage, select, update') end`,
       )
       expect(rights).toEqual([{ right: 'log insert' }])
-      const [schemas] = await bed().sql(
-        `select has_schema_privilege('${role}', '${bed().feedSchema}', 'create') as feed_create, has_schema_privilege('${role}', 'app', 'usage') as app_usage`,
+      const columns = await bed().sql(
+        `select c.relname || '.' || a.attname || ' ' || p as right from pg_class c join pg_attribute a on a.attrelid = c.oid and not a.attisdropped, unnest(array['select', 'insert', 'update', 'references']) p
+         where c.relkind = 'r' and c.relnamespace in (${[bed().feedSchema, 'app'].map((name) => `'${quoted(name)}'::regnamespace`).join(', ')})
+           and has_column_privilege('${role}', c.oid, a.attnum, p) and not has_table_privilege('${role}', c.oid, p) order by 1`,
       )
-      expect(schemas).toEqual({ feed_create: false, app_usage: false })
+      const looksUp = bed().level === 'row'
+      expect(columns).toEqual(looksUp ? [{ right: 'tasks.id select' }, { right: 'tasks.tenant_id select' }] : [])
+      const [schemas] = await bed().sql(
+        `select has_schema_privilege('${role}', '${bed().feedSchema}', 'create') as feed_create, has_schema_privilege('${role}', 'app', 'usage') as app_usage, has_schema_privilege('${role}', 'app', 'create') as app_create`,
+      )
+      expect(schemas).toEqual({ feed_create: false, app_usage: looksUp, app_create: false })
     })
 
     it('owns functions that run with its rights, under a fixed path, and that nobody else may execute', async () => {

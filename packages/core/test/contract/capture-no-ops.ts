@@ -5,6 +5,7 @@ import { changesOf } from '../support/changes.ts'
 /** [type, a value, another value that some kind of `=` calls equal or that has no `=` at all] */
 const differing: readonly (readonly [string, string, string])[] = [
   ['json', `'{"a":1}'`, `'{"a": 1}'`],
+  ['json', `'"\\u0000"'`, `'"\\u0000" '`],
   ['json[]', `array['{}'::json]`, `array['{ }'::json]`],
   ['jsonb', `'{"a":1.0}'`, `'{"a":1.00}'`],
   ['jsonpath', `'$.a'`, `'$.b'`],
@@ -22,6 +23,9 @@ const differing: readonly (readonly [string, string, string])[] = [
   ['text', `null`, `''`],
   ['int[]', `'{1,2}'`, `'[0:1]={1,2}'`],
   ['tstzrange', `'[2024-01-01,2024-01-02)'`, `'[2024-01-01,2024-01-02]'`],
+  ['line', `'{1,-1,0}'`, `'{2,-2,0}'`],
+  ['pg_snapshot', `'10:20:10'`, `'10:20:11'`],
+  ['pair', `row(1, '{"a":1}')`, `row(1, '{"a": 1}')`],
   ['tsvector', `'a b'`, `'a:1 b'`],
 ]
 
@@ -30,7 +34,7 @@ export function captureNoOps(bed: () => Bed): void {
   describe('updates that change nothing', () => {
     beforeEach(() => bed().reset())
     const table = (type: string, value: string): string =>
-      `create extension if not exists citext schema public; create table things (id int primary key, v ${type}); insert into things values (1, ${value}), (2, ${value})`
+      `create extension if not exists citext schema public; create type pair as (a int, b json); create table things (id int primary key, v ${type}); insert into things values (1, ${value}), (2, ${value})`
     const declared = { things: { tenant: null, key: 'id' } } as const
 
     it.each(differing)(

@@ -63,6 +63,17 @@ export function nullTenant(bed: () => Bed): void {
     it('any other update of a row of before fails, so that nobody changes what nobody is told of', async () => {
       await expect(bed().sql(`update tasks set v = 1 where id = 1`)).rejects.toMatchObject(refusal())
       await expect(bed().sql(`update tasks set v = 1`)).rejects.toMatchObject(refusal())
+      await expect(bed().sql(`update tasks set id = 11 where id = 1`)).rejects.toMatchObject(refusal())
+    })
+
+    it('an update that changes nothing of a row of before: only row triggers let it pass', async () => {
+      for (const noOp of [`update tasks set v = 0 where id = 1`, `update tasks set v = v`]) {
+        if (bed().level === 'row') {
+          expect(await changesOf(bed(), feed, noOp)).toEqual([])
+        } else {
+          await expect(bed().sql(noOp)).rejects.toMatchObject(refusal())
+        }
+      }
     })
 
     it('verify() names the column before it happens', async () => {

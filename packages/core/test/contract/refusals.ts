@@ -226,21 +226,20 @@ export function refusals(bed: () => Bed): void {
       ['missing', '', 'does not exist'],
       ['a view', 'create table base (id int primary key); create view t as select * from base', 'is a view'],
       ['a materialized view', 'create materialized view t as select 1 as id', 'is a materialized view'],
-      ['partitioned', 'create table t (id int primary key) partition by range (id)', 'is partitioned'],
       [
         'a partition',
         'create table p (id int primary key) partition by range (id); create table t partition of p for values from (0) to (9)',
-        'inheritance or partitioning',
+        'is a partition: declare the partitioned table',
       ],
       [
         'an inheritance parent',
         'create table t (id int primary key); create table child () inherits (t)',
-        'inheritance or partitioning',
+        'takes part in inheritance',
       ],
       [
         'an inheritance child',
         'create table base (id int); create table t (primary key (id)) inherits (base)',
-        'inheritance or partitioning',
+        'takes part in inheritance',
       ],
       ['unlogged', 'create unlogged table t (id int primary key)', 'is unlogged'],
       [

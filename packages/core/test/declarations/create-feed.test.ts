@@ -27,12 +27,14 @@ describe('createFeed', () => {
       db,
       tables: {
         tasks: { tenant: 'tenant_id', key: 'id' },
-        'app.notes': { tenant: null, key: ['a', 'b'], scopes: ['b', 'c'] },
+        'app.notes': { tenant: null, key: ['a', 'b'], scopes: ['b', 'c'], capture: 'row' },
+        hooks: { tenant: null, key: 'id', capture: 'statement' },
       },
     })
     expect([...tables]).toEqual([
-      ['tasks', { name: 'tasks', tenant: 'tenant_id', key: ['id'], scopes: [] }],
-      ['app.notes', { name: 'app.notes', tenant: null, key: ['a', 'b'], scopes: ['b', 'c'] }],
+      ['tasks', { name: 'tasks', tenant: 'tenant_id', key: ['id'], scopes: [], capture: 'auto' }],
+      ['app.notes', { name: 'app.notes', tenant: null, key: ['a', 'b'], scopes: ['b', 'c'], capture: 'row' }],
+      ['hooks', { name: 'hooks', tenant: null, key: ['id'], scopes: [], capture: 'statement' }],
     ])
   })
 
@@ -89,6 +91,10 @@ describe('createFeed', () => {
     ['tables.tasks.scopes', { tables: { tasks: { ...tasks, scopes: ['a', 'a'] } } }],
     ['tables.tasks.scopes', { tables: { tasks: { ...tasks, scopes: ['x'.repeat(64)] } } }],
     ['tables.tasks.scopes', { tables: { tasks: { ...tasks, scopes: null } } }],
+    ['tables.tasks.capture', { tables: { tasks: { ...tasks, capture: 'auto' } } }],
+    ['tables.tasks.capture', { tables: { tasks: { ...tasks, capture: null } } }],
+    ['tables.tasks.capture', { tables: { tasks: { ...tasks, capture: true } } }],
+    ['tables.tasks.captures', { tables: { tasks: { ...tasks, captures: 'row' } } }],
   ])('refuses by field: %s of %j', (field, options) => {
     expect(() => make(options)).toThrow(expect.objectContaining({ code: 'invalidInput', category: 'input', field }))
   })

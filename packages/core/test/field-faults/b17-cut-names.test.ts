@@ -8,7 +8,7 @@ import { openPostgres, type PostgresBed } from '../support/postgres-bed.ts'
 
 let bed: PostgresBed
 beforeAll(async () => {
-  bed = await openPostgres('s'.repeat(55))
+  bed = await openPostgres({ feedSchema: 's'.repeat(55) })
   await bed.reset()
 })
 afterAll(async () => {

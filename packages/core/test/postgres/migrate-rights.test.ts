@@ -158,7 +158,7 @@ describe('an installer that is no superuser', () => {
     await using own = as(role)
     await own.pool.query(ddl)
     const feed = feedOn(bed, tables, { captureRole, db: own.db })
-    expect(await feed.migrate()).toEqual({ migrations: [1], installed: ['tasks'] })
+    expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     expect(await feed.migrate()).toEqual({ migrations: [], installed: [] })
     const mine = { ...bed, sql: async (text: string) => (await own.pool.query(text)).rows as never }
     expect(
@@ -194,7 +194,7 @@ describe('an installer that is no superuser', () => {
       await bed.sql(`select rolcanlogin, rolsuper, rolcreaterole from pg_roles where rolname = '${captureRole}'`),
     ).toEqual([{ rolcanlogin: false, rolsuper: false, rolcreaterole: false }])
     await own.pool.query(`drop schema tidemark cascade`)
-    expect(await feed.migrate()).toEqual({ migrations: [1], installed: ['tasks'] })
+    expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     await dropCaptureRole()
   })
 
@@ -207,7 +207,7 @@ describe('an installer that is no superuser', () => {
     const { steps } = await refusal(feed.migrate())
     await nothingInstalled()
     for (const step of steps) await bed.sql(step)
-    expect(await feed.migrate()).toEqual({ migrations: [1], installed: ['tasks'] })
+    expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     expect(await feed.verify()).toEqual([])
     await dropCaptureRole()
   })
@@ -222,7 +222,7 @@ describe('an installer that is no superuser', () => {
       for (const step of (await refusal(feed.migrate())).steps) await bed.sql(step)
       expect(await bed.sql(`select to_regnamespace('tidemark') is null as nothing`)).toEqual([{ nothing: true }])
     }
-    expect(await feed.migrate()).toEqual({ migrations: [1], installed: ['tasks'] })
+    expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     expect(await feed.verify()).toEqual([])
     await dropCaptureRole()
   })
@@ -244,7 +244,7 @@ describe('an installer that is no superuser', () => {
       if (rounds === (bed.major >= 16 ? 2 : 1)) break
       for (const step of (await refusal(feed.migrate())).steps) await bed.sql(step)
     }
-    expect(await feed.migrate()).toEqual({ migrations: [1], installed: ['tasks'] })
+    expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     await dropCaptureRole()
   })
 
@@ -256,7 +256,7 @@ describe('an installer that is no superuser', () => {
     await using own = as(role)
     await own.pool.query(ddl)
     const feed = feedOn(bed, tables, { captureRole, db: own.db })
-    expect(await feed.migrate()).toEqual({ migrations: [1], installed: ['tasks'] })
+    expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     expect(await feed.verify()).toEqual([])
     await dropCaptureRole()
   })
@@ -269,7 +269,7 @@ describe('an installer that is no superuser', () => {
     )
     await using own = as(role)
     const feed = feedOn(bed, tables, { captureRole, db: own.db })
-    expect(await feed.migrate()).toEqual({ migrations: [1], installed: ['tasks'] })
+    expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     const wider = feedOn(bed, { ...tables, foreign_one: { tenant: null, key: 'id' } }, { captureRole, db: own.db })
     const error = await refusal(wider.migrate())
     expect(error.message).toContain('"foreign_one"')

@@ -12,9 +12,21 @@ export interface Session extends AsyncDisposable {
   sql(text: string): Promise<Row[]>
 }
 
+/** Which triggers capture the tables of a test. `statement`: nothing is declared, so ordinary tables get statement triggers. */
+export type Level = 'statement' | 'row'
+
+/** What the tests of one run have in common. */
+export interface BedOptions {
+  /** Default `tidemark`. */
+  readonly feedSchema?: string
+  /** Default `statement`. */
+  readonly level?: Level
+}
+
 /** What a back end offers to the tests: one database, with an empty schema `app` for the tables of each test. */
 export interface Bed {
   readonly backend: 'postgres' | 'pglite'
+  readonly level: Level
   /** Major version of Postgres. */
   readonly major: number
   /** Superuser; `search_path` is `app, public`. */
@@ -41,11 +53,12 @@ export interface Declaration {
   readonly tenant?: string | null
   readonly key: string | readonly [string, ...string[]]
   readonly scopes?: readonly string[]
+  readonly capture?: Level
 }
 
-/** A feed on the bed's database. Pass `db` for another role's or pool's view of it. */
+/** A feed on the bed's database, at the bed's level unless a declaration says otherwise. Pass `db` for another role's or pool's view of it. */
 export function feedOn(
-  bed: Pick<Bed, 'db' | 'feedSchema'>,
+  bed: Pick<Bed, 'db' | 'feedSchema' | 'level'>,
   tables: Readonly<Record<string, Declaration>>,
   options: {
     readonly captureRole?: string
@@ -57,9 +70,14 @@ export function feedOn(
   return createFeed({
     db: bed.db,
     schema: bed.feedSchema,
-    tables: tables as TableDeclarations<AnyTables>,
+    tables: atLevel(bed.level, tables) as TableDeclarations<AnyTables>,
     ...options,
   } as Parameters<typeof createFeed<AnyTables, TableDeclarations<AnyTables>>>[0])
+}
+
+function atLevel(level: Level, tables: Readonly<Record<string, Declaration>>): Readonly<Record<string, Declaration>> {
+  if (level === 'statement') return tables
+  return Object.fromEntries(Object.entries(tables).map(([name, declared]) => [name, { capture: level, ...declared }]))
 }
 
 /** Creates tables, declares them and installs the feed. */

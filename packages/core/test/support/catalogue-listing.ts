@@ -17,6 +17,11 @@ const queries: Readonly<Record<string, string>> = {
           union all select 'table ' || relname, relacl, relowner from pg_class where relnamespace = $schema and relkind = 'r'
           union all select 'function ' || proname, coalesce(proacl, acldefault('f', proowner)), proowner from pg_proc where pronamespace = $schema) o, aclexplode(o.acl) g
     where g.grantee <> o.owner group by o.name, g.grantee order by o.name, g.grantee`,
+  lookups: `select line from (
+      select format('%s may select %s.%s', pg_get_userbyid(g.grantee)::text, a.attrelid::regclass, a.attname) as line from pg_attribute a, aclexplode(a.attacl) g
+      where exists (select from pg_trigger t join pg_proc p on p.oid = t.tgfoid where t.tgrelid = a.attrelid and p.pronamespace = $schema)
+      union all select format('policy %s on %s for %s: %s', p.polname, p.polrelid::regclass, (select string_agg(pg_get_userbyid(r), ', ') from unnest(p.polroles) r), pg_get_expr(p.polqual, p.polrelid)) from pg_policy p
+      where exists (select from pg_trigger t join pg_proc f on f.oid = t.tgfoid where t.tgrelid = p.polrelid and f.pronamespace = $schema)) found order by line`,
   triggers: `select format('%s %s on %s: %s', t.tgname, case t.tgenabled when 'A' then 'enabled always' else t.tgenabled::text end, t.tgrelid::regclass, regexp_replace(pg_get_triggerdef(t.oid), '^.* (AFTER|BEFORE) ', '\\1 ')) as line
     from pg_trigger t join pg_proc p on p.oid = t.tgfoid where p.pronamespace = $schema and not t.tgisinternal order by t.tgrelid::regclass::text, t.tgname`,
   functions: `select format(E'%s(%s) returns %s, %s, %s, %s, owned by %s%s', p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid), l.lanname,
@@ -37,5 +42,6 @@ export async function catalogueListing(bed: Bed): Promise<string> {
     .replaceAll(quoted(bed.feedSchema), 'tidemark')
     .replaceAll(bed.feedSchema, 'tidemark')
     .replaceAll(`owned by ${String(installer?.['name'])}`, 'owned by the installer')
+    .replaceAll(/\b[0-9]+::pg_catalog\.oid/g, 'its oid')
     .replaceAll(/[ \t]+$/gm, '')
 }

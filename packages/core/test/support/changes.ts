@@ -39,6 +39,17 @@ export function changesOf(bed: Bed, feed: AnyFeed, ...statements: readonly strin
   })
 }
 
+/** What a reader who folds is left with: the last word on each row, or with `forEachTenant` on each row of each tenant. */
+export function lastWords(told: readonly string[], forEachTenant: 'forEachTenant' | 'forAll' = 'forAll'): string[] {
+  const words = new Map<string, 'deleted' | 'present'>()
+  for (const change of told) {
+    const [operation, ...row] = change.split(' ')
+    const named = row.filter((part) => forEachTenant === 'forEachTenant' || !part.startsWith('@')).join(' ')
+    words.set(named, operation === 'delete' ? 'deleted' : 'present')
+  }
+  return [...words].map(([row, word]) => `${row} ${word}`).toSorted()
+}
+
 /** One row of the log, as far as readers of several scopes depend on it. */
 export interface LoggedEntry {
   readonly op: string
@@ -48,13 +59,20 @@ export interface LoggedEntry {
   readonly n: number
 }
 
-/** The entries that these statements append, in order: what the log holds beyond what a page shows. */
-export async function entriesOf(bed: Bed, ...statements: readonly string[]): Promise<LoggedEntry[]> {
+/** Runs `work` and gives the entries that it appends, in order: what the log holds beyond what a page shows. */
+export async function entriesBy(bed: Bed, work: () => Promise<unknown>): Promise<LoggedEntry[]> {
   const log = `${quoted(bed.feedSchema)}.log`
   const [before] = await bed.sql(`select coalesce(max(id), 0)::text as id from ${log}`)
-  for (const statement of statements) await bed.sql(statement)
+  await work()
   const rows = await bed.sql(
     `select json_build_object('op', op, 'tenant', tenant, 'scopes', scopes, 'keys', keys, 'n', n)::text as entry from ${log} where id > ${String(before?.['id'])} order by id`,
   )
   return rows.map(({ entry }) => JSON.parse(entry as string) as LoggedEntry)
+}
+
+/** The entries that these statements append, each run by itself, in order. */
+export function entriesOf(bed: Bed, ...statements: readonly string[]): Promise<LoggedEntry[]> {
+  return entriesBy(bed, async () => {
+    for (const statement of statements) await bed.sql(statement)
+  })
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import type { Bed } from './bed.ts'
+import type { Bed, BedOptions } from './bed.ts'
 import { openPglite } from './pglite-bed.ts'
 import { openPostgres, type PostgresBed } from './postgres-bed.ts'
 
@@ -7,17 +7,17 @@ import { openPostgres, type PostgresBed } from './postgres-bed.ts'
 export type Contract<B extends Bed = Bed> = (bed: () => B) => void
 
 /** Runs contracts on the run's Postgres server, one after the other in one database. */
-export function onPostgres(contracts: readonly Contract<PostgresBed>[], feedSchema?: string): void {
-  runOn(`postgres${suffix(feedSchema)}`, () => openPostgres(feedSchema), contracts)
+export function onPostgres(contracts: readonly Contract<PostgresBed>[], options: BedOptions = {}): void {
+  runOn(`postgres${suffix(options)}`, () => openPostgres(options), contracts)
 }
 
 /** Runs contracts on one PGlite. Keep such files few: each pays PGlite's start. */
-export function onPglite(contracts: readonly Contract[], feedSchema?: string): void {
-  runOn(`pglite${suffix(feedSchema)}`, () => openPglite(feedSchema), contracts)
+export function onPglite(contracts: readonly Contract[], options: BedOptions = {}): void {
+  runOn(`pglite${suffix(options)}`, () => openPglite(options), contracts)
 }
 
-function suffix(feedSchema: string | undefined): string {
-  return feedSchema === undefined ? '' : ` with schema ${feedSchema}`
+function suffix({ feedSchema, level = 'statement' }: BedOptions): string {
+  return `${feedSchema === undefined ? '' : ` with schema ${feedSchema}`}${level === 'statement' ? '' : ' at row level'}`
 }
 
 function runOn<B extends Bed>(name: string, open: () => Promise<B>, contracts: readonly Contract<B>[]): void {

@@ -2,11 +2,11 @@ import { PGlite } from '@electric-sql/pglite'
 import { citext } from '@electric-sql/pglite/contrib/citext'
 import { Kysely } from 'kysely'
 import { PgliteDialect } from '../../src/dialects/pglite/index.ts'
-import { type AnyTables, type Bed, quoted, type Row } from './bed.ts'
+import { type AnyTables, type Bed, type BedOptions, quoted, type Row } from './bed.ts'
 import { initialisedDataDir } from './pglite-data-dir.ts'
 
 /** PGlite in this process, in memory. */
-export async function openPglite(feedSchema = 'tidemark'): Promise<Bed> {
+export async function openPglite({ feedSchema = 'tidemark', level = 'statement' }: BedOptions = {}): Promise<Bed> {
   const pglite = await PGlite.create({ loadDataDir: await initialisedDataDir(), extensions: { citext } })
   const db = new Kysely<AnyTables>({ dialect: new PgliteDialect({ pglite }) })
   const sql = async (text: string): Promise<Row[]> => (await pglite.exec(text)).at(-1)?.rows ?? []
@@ -14,6 +14,7 @@ export async function openPglite(feedSchema = 'tidemark'): Promise<Bed> {
   const [version] = await sql('show server_version_num')
   return {
     backend: 'pglite',
+    level,
     major: Math.trunc(Number(version?.['server_version_num']) / 10_000),
     db,
     feedSchema,

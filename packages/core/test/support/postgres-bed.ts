@@ -2,7 +2,15 @@ import { createTestDatabase } from '@tidemark/local-postgres/testing'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { copyIn } from './copy-in.ts'
-import { type AnyTables, type Bed, quoted, type Row, type Session, type SessionOptions } from './bed.ts'
+import {
+  type AnyTables,
+  type Bed,
+  type BedOptions,
+  quoted,
+  type Row,
+  type Session,
+  type SessionOptions,
+} from './bed.ts'
 
 const SEARCH_PATH = '-c search_path=app,public'
 
@@ -27,7 +35,10 @@ export interface Connected extends AsyncDisposable {
 }
 
 /** A database on the run's Postgres server. */
-export async function openPostgres(feedSchema = 'tidemark'): Promise<PostgresBed> {
+export async function openPostgres({
+  feedSchema = 'tidemark',
+  level = 'statement',
+}: BedOptions = {}): Promise<PostgresBed> {
   const database = await createTestDatabase()
   const connect: PostgresBed['connect'] = ({ url = database.url, max = 10, settings = '' } = {}) => {
     const pool = new pg.Pool({ connectionString: url, max, options: `${SEARCH_PATH} ${settings}` })
@@ -40,6 +51,7 @@ export async function openPostgres(feedSchema = 'tidemark'): Promise<PostgresBed
   const sql = async (text: string): Promise<Row[]> => lastRows(await pool.query<Row>(text))
   return {
     backend: 'postgres',
+    level,
     major: Math.trunc(Number(rows[0]?.server_version_num) / 10_000),
     url: database.url,
     db,

@@ -5,7 +5,9 @@ import {
   type Feed,
   type FeedTable,
   type Finding,
+  type FindingCode,
   type MigrateReport,
+  type TidemarkErrorCode,
 } from '../../src/index.ts'
 import { type DB, db } from './support.ts'
 
@@ -63,3 +65,20 @@ void feed.migrate({ lockTimeout: 5 })
 
 // @ts-expect-error -- a misspelt field would leave the table unscoped
 createFeed({ db, tables: { tasks: { tenant: 'tenant_id', key: 'id', scope: ['project_id'] } } })
+
+// Which triggers capture a table is said by name, or left to the table.
+createFeed({ db, tables: { tasks: { tenant: 'tenant_id', key: 'id', capture: 'row' } } })
+createFeed({ db, tenancy: 'none', tables: { tasks: { key: 'id', capture: 'statement' } } })
+// @ts-expect-error -- what is asked for by leaving it out
+createFeed({ db, tables: { tasks: { tenant: 'tenant_id', key: 'id', capture: 'auto' } } })
+// @ts-expect-error -- a capture of another kind
+createFeed({ db, tenancy: 'none', tables: { tasks: { key: 'id', capture: true } } })
+expectTypeOf<DeclaredTable['capture']>().toEqualTypeOf<'auto' | 'row' | 'statement'>()
+expectTypeOf<Finding>().toEqualTypeOf<{
+  readonly code: FindingCode
+  readonly table: string | null
+  readonly problem: string
+  readonly remedy: string
+  readonly unseen: boolean
+}>()
+expectTypeOf<TidemarkErrorCode>().toExtend<FindingCode>()

@@ -1,8 +1,8 @@
 import { InvalidInputError, NotMigratedError } from '../../errors.ts'
 import type { AnyTransaction, CataloguedColumn, ExplicitEntry, FeedSetup } from '../dialect.ts'
 import { KEYS_PER_ENTRY } from '../../log-limits.ts'
-import { canonicalKey, canonicalTextOfGiven } from './canonical-text.ts'
-import { hasLabels } from './enum-labels.ts'
+import { canonicalKey, canonicalTextOfGiven } from './capture/canonical-text.ts'
+import { hasLabels } from './capture/enum-labels.ts'
 import { identifier, isDataException, isMissingObject, run } from './run.ts'
 
 const operationCodes = { create: 'c', update: 'u', delete: 'd', invalidate: 'i' } as const

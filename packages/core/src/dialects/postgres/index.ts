@@ -1,9 +1,10 @@
 import type { Dialect } from '../dialect.ts'
 import { appendEntries } from './append-entries.ts'
 import { canonicalTenant, currentVersion, loadCatalogue } from './catalogue.ts'
-import { migrate, untrack, verify } from './migrate.ts'
+import { migrate, untrack } from './migrate.ts'
 import { readPage } from './read-page.ts'
 import { INVALID_PARAMETER_VALUE, run, sqlState } from './run.ts'
+import { verify } from './verify.ts'
 
 /** Postgres 15 and later, and PGlite, which is Postgres. */
 export const postgres: Dialect = {

@@ -1,6 +1,6 @@
 import { InsufficientRightsError, SchemaTooNewError } from '../../errors.ts'
 import type { AnyKysely, AnyTransaction, FeedSetup } from '../dialect.ts'
-import { ensureCaptureRole } from './capture-role.ts'
+import { ensureCaptureRole } from './capture/capture-role.ts'
 import { migrations } from './migrations.ts'
 import { identifier, INSUFFICIENT_PRIVILEGE, run, sqlState } from './run.ts'
 
@@ -16,7 +16,7 @@ export async function migrateSchema(setup: FeedSetup): Promise<number[]> {
   try {
     return await setup.db.transaction().execute(async (trx) => {
       await lockInstallation(trx, setup.schema)
-      await ensureCaptureRole(trx, setup.captureRole)
+      await ensureCaptureRole(trx, setup)
       const schema = identifier(setup.schema)
       const applied = await appliedSteps(trx, setup.schema)
       if (applied === null) {

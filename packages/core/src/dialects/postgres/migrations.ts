@@ -18,6 +18,12 @@ export interface SchemaNames {
 /** All steps in order. */
 export const migrations: readonly Migration[] = [
   { number: 1, name: 'create the feed', breaking: true, statements: createFeedSchema },
+  {
+    number: 2,
+    name: 'note table layouts, guard tracked columns, index the log bytewise',
+    breaking: false,
+    statements: addLayouts,
+  },
 ]
 
 function createFeedSchema({ schema: name, captureRole }: SchemaNames): readonly string[] {
@@ -85,5 +91,26 @@ end
     `grant usage on schema ${schema} to ${role}`,
     `grant insert on ${schema}.log to ${role}`,
     `grant execute on function ${schema}.null_tenant(text, text) to ${role}`,
+  ]
+}
+
+function addLayouts({ schema: name }: SchemaNames): readonly string[] {
+  const schema = identifier(name)
+  return [
+    `alter table ${schema}.tracked add column layout jsonb`,
+    // The function of a trigger that is never enabled; harmless if somebody enables it.
+    `create function ${schema}.guard() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as ${literal(`
+begin
+  return null;
+end
+`)}`,
+    `revoke all on function ${schema}.guard() from public`,
+    // Texts are ordered by their bytes: an index in the order of a locale is silently wrong once the operating system changes that order. And the look-up by
+    // transaction does without an expression, which each append would have to prepare (docs/decisions/0002-log-indexes.md).
+    `drop index ${schema}.log_tenant_id, ${schema}.log_xid_tenant`,
+    `create index log_tenant_id on ${schema}.log ((coalesce('=' || tenant, '') collate "C"), (id + 0))`,
+    `create index log_xid_tenant on ${schema}.log (xid, tenant collate "C")`,
+    `alter table ${schema}.floor alter column tenant type text collate "C"`,
+    `alter table ${schema}.tracked alter column name type text collate "C"`,
   ]
 }

@@ -9,6 +9,7 @@ import {
   pageStatement,
   type ReadParams,
   type ReadStatement,
+  type Stragglers,
 } from './read-statements.ts'
 import { epochOf } from './catalogue.ts'
 import { integerArray, isMissingObject, run } from './run.ts'
@@ -50,12 +51,12 @@ export async function readPage(setup: FeedSetup, trx: AnyTransaction, request: P
       const [row] = await runRead<HeadRow>(trx, headStatement(setup.schema, audience.kind), headParams(request))
       return pageRead(required(row), nothing, nothing)
     }
-    const statement = pageStatement(setup.schema, audience.kind, cursor.drain !== null)
-    const [found] = await runRead<PageRow>(trx, statement, pageParams(request, cursor, lookAt))
+    const { stragglers, params } = pageParams(request, cursor, lookAt)
+    const [found] = await runRead<PageRow>(trx, pageStatement(setup.schema, audience.kind, stragglers), params)
     const row = required(found)
-    const stragglers = entryList(row.s_found, row.s_last, row.s_kept_last, row.s_dropped, row.s_entries, lookAt)
+    const late = entryList(row.s_found, row.s_last, row.s_kept_last, row.s_dropped, row.s_entries, lookAt)
     const fresh = entryList(row.f_found, row.f_last, row.f_kept_last, row.f_dropped, row.f_entries, lookAt)
-    return pageRead(row, stragglers, fresh)
+    return pageRead(row, late, fresh)
   } catch (error) {
     if (isMissingObject(error)) throw new NotMigratedError('the feed is not installed in this database')
     throw error
@@ -79,7 +80,11 @@ function headParams({ audience }: PageRequest): Partial<ReadParams> {
   return audience.kind === 'tenant' ? { tenant: audience.tenant } : {}
 }
 
-function pageParams(request: PageRequest, { hw, part, snap, drain }: Cursor, lookAt: number): Partial<ReadParams> {
+function pageParams(
+  request: PageRequest,
+  { hw, part, snap, drain }: Cursor,
+  lookAt: number,
+): { readonly stragglers: Stragglers; readonly params: Partial<ReadParams> } {
   const shared = {
     ...headParams(request),
     hw: String(hw),
@@ -88,7 +93,7 @@ function pageParams(request: PageRequest, { hw, part, snap, drain }: Cursor, loo
     lookAt,
   }
   if (drain !== null) {
-    return {
+    const params = {
       ...shared,
       snapXmax: String(snap.xmax),
       snapXip: integerArray(snap.xip),
@@ -97,16 +102,19 @@ function pageParams(request: PageRequest, { hw, part, snap, drain }: Cursor, loo
       after: String(drain.after),
       afterPart: drain.part,
     }
+    return { stragglers: 'draining', params }
   }
-  // Nothing lies at or below 0: no straggler to look for, however old the snapshot.
-  const unsettled = hw === 0n ? { list: [], from: 0n, below: 0n } : unsettledIn(snap)
-  return {
+  const { list, from, below } = unsettledIn(snap)
+  const params = {
     ...shared,
     part,
-    unsettled: integerArray(unsettled.list),
-    unsettledFrom: String(unsettled.from),
-    unsettledBelow: String(unsettled.below ?? maxXid),
+    unsettled: integerArray(list),
+    unsettledFrom: String(from),
+    unsettledBelow: String(below ?? maxXid),
   }
+  // Nothing lies at or below 0: no straggler to look for, however old the snapshot.
+  if (hw === 0n || (list.length === 0 && below === from)) return { stragglers: 'none', params }
+  return { stragglers: below === from ? 'listed' : 'ranged', params }
 }
 
 function pageRead(row: HeadRow, stragglers: EntryList, fresh: EntryList): PageRead {

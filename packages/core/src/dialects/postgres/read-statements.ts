@@ -12,12 +12,18 @@ import { identifier } from './run.ts'
 /** Entries looked at for one page, before the filter of tables. More for larger limits. */
 export const ENTRIES_PER_PAGE = 1000
 
-/** The walk by id, index `log_tenant_id`. Equality with one text, for global rows too: `is null` would cost the index its order. */
-const walkTenant = { column: `coalesce('=' || tenant, '')`, own: `'=' || $tenant::text`, global: `''` }
+/**
+ * The walk by id, index `log_tenant_id`. Equality with one text, for global rows too: `is null` would cost the index its order. And `id + 0`, lest
+ * the primary key be walked.
+ */
+const walkTenant = {
+  own: `coalesce('=' || tenant, '') collate "C" = '=' || $tenant::text`,
+  global: `coalesce('=' || tenant, '') collate "C" = ''`,
+}
 const walkId = 'id + 0'
 
-/** The look-up of stragglers by transaction, index `log_xid_tenant`. */
-const lookUpTenant = { column: `coalesce('!' || tenant, '')`, own: `'!' || $tenant::text`, global: `''` }
+/** The look-up of stragglers by transaction, index `log_xid_tenant`; sorted afterwards, so the tenant may be spelt as it is. */
+const lookUpTenant = { own: `tenant collate "C" = $tenant::text`, global: 'tenant is null' }
 const lookUpId = 'id - 0'
 
 type Whose = 'own' | 'global'
@@ -26,7 +32,7 @@ const branches = { tenant: ['own', 'global'], global: ['global'] } as const sati
 /** Facts about the snapshot and the feed, selected by every read. */
 function headColumns(audience: ReadAudience['kind']): string {
   const maxOf = (whose: Whose): string =>
-    `coalesce((select max(${walkId}) from $schema.log where ${walkTenant.column} = ${walkTenant[whose]}), 0)`
+    `coalesce((select max(${walkId}) from $schema.log where ${walkTenant[whose]}), 0)`
   const max =
     audience === 'all'
       ? `coalesce((select max(id) from $schema.log), 0)`
@@ -83,19 +89,32 @@ export function headStatement(schema: string, audience: ReadAudience['kind']): R
   return numbered(schema, `select ${headColumns(audience)}`)
 }
 
-/** A page behind a cursor; another text while the cursor drains stragglers. */
-export function pageStatement(schema: string, audience: ReadAudience['kind'], draining: boolean): ReadStatement {
-  const straggling = draining
-    ? list(drainedStragglers(audience), 'id = $after::int8 + 1', '$afterPart::int4')
-    : list(newStragglers(audience), 'false', '0')
-  const fresh = draining ? noList : list(freshEntries(audience), 'id = $hw::int8 + 1', '$part::int4')
-  return numbered(
-    schema,
-    `select ${headColumns(audience)},
+/**
+ * What a page has to look for below the high-water mark: nothing (all had ended), transactions one by one, those and a range of further ones, or what
+ * is left of a drain. Most reads find nothing to look for, and planning is most of what a read costs, so each has a text of its own.
+ */
+export type Stragglers = 'none' | 'listed' | 'ranged' | 'draining'
+
+/** A page behind a cursor. */
+export function pageStatement(schema: string, audience: ReadAudience['kind'], stragglers: Stragglers): ReadStatement {
+  const text = `select ${headColumns(audience)},
     s.found as s_found, s.last as s_last, s.kept_last as s_kept_last, s.dropped as s_dropped, s.entries as s_entries,
     f.found as f_found, f.last as f_last, f.kept_last as f_kept_last, f.dropped as f_dropped, f.entries as f_entries
-  from (${straggling}) s cross join (${fresh}) f`,
-  )
+  from (${stragglerList(audience, stragglers)}) s cross join (${stragglers === 'draining' ? noList : list(freshEntries(audience), 'id = $hw::int8 + 1', '$part::int4')}) f`
+  return numbered(schema, text)
+}
+
+function stragglerList(audience: ReadAudience['kind'], stragglers: Stragglers): string {
+  switch (stragglers) {
+    case 'none':
+      return noList
+    case 'listed':
+      return list(newStragglers(audience, [LISTED]), 'false', '0')
+    case 'ranged':
+      return list(newStragglers(audience, [LISTED, RANGED]), 'false', '0')
+    case 'draining':
+      return list(drainedStragglers(audience), 'id = $after::int8 + 1', '$afterPart::int4')
+  }
 }
 
 /** Replaces `$schema` by the quoted schema and each other `$name` by `$1`, `$2`, … in order of first appearance; in one pass, so no name is read twice. */
@@ -113,14 +132,18 @@ const noList = `select null::text as found, null::text as last, null::text as ke
 
 const columns = 'xid, tbl, op, tenant, at, n, keys'
 
+// A limit the planner does not know: it then counts on a tenth of the entries, and keeps to the ordered walk. Of a known one that is about all there is by the
+// statistics, or the guess without any, it would fetch everything by bitmap and sort.
+const LOOK_AT = '(select $lookAt::int4)'
+
 /** An audience's entries in order of id: one ordered, limited branch each for the tenant and the global rows, merged. */
 function walk(audience: ReadAudience['kind'], where: (id: string) => string): string {
   if (audience === 'all')
-    return `select id, ${columns} from $schema.log where ${where('id')} order by id limit $lookAt::int4`
+    return `select id, ${columns} from $schema.log where ${where('id')} order by id limit ${LOOK_AT}`
   const branch = (whose: Whose): string =>
-    `(select ${walkId} as id, ${columns} from $schema.log where ${walkTenant.column} = ${walkTenant[whose]} and ${where(walkId)}
-      order by ${walkId} limit $lookAt::int4)`
-  return `select * from (${branches[audience].map(branch).join(' union all ')}) walked order by id limit $lookAt::int4`
+    `(select ${walkId} as id, ${columns} from $schema.log where ${walkTenant[whose]} and ${where(walkId)}
+      order by ${walkId} limit ${LOOK_AT})`
+  return `select * from (${branches[audience].map(branch).join(' union all ')}) walked order by id limit ${LOOK_AT}`
 }
 
 function freshEntries(audience: ReadAudience['kind']): string {
@@ -128,10 +151,11 @@ function freshEntries(audience: ReadAudience['kind']): string {
 }
 
 // Few, and looked up by their transactions; sorted after they are found. An equality for each tenant keeps it part of the index condition.
-function newStragglers(audience: ReadAudience['kind']): string {
-  const whose =
-    audience === 'all' ? [''] : branches[audience].map((one) => ` and ${lookUpTenant.column} = ${lookUpTenant[one]}`)
-  const unsettled = ['xid = any ($unsettled::xid8[])', 'xid >= $unsettledFrom::xid8 and xid < $unsettledBelow::xid8']
+const LISTED = 'xid = any ($unsettled::xid8[])'
+const RANGED = 'xid >= $unsettledFrom::xid8 and xid < $unsettledBelow::xid8'
+
+function newStragglers(audience: ReadAudience['kind'], unsettled: readonly string[]): string {
+  const whose = audience === 'all' ? [''] : branches[audience].map((one) => ` and ${lookUpTenant[one]}`)
   const found = whose.flatMap((theirs) =>
     unsettled.map(
       (xids) =>
@@ -141,12 +165,12 @@ function newStragglers(audience: ReadAudience['kind']): string {
   return `select * from (${found.join(' union all ')}) unsettled order by id limit $lookAt::int4`
 }
 
-// While draining the stragglers are many: they are walked by id, so that a page costs the page.
+// While draining the stragglers are many: they are walked by id, so that a page costs the page. The case keeps the index on xid out of it.
 function drainedStragglers(audience: ReadAudience['kind']): string {
   return walk(
     audience,
     (id) => `${id} > $after::int8 and ${id} <= $hw::int8
-      and (xid >= $snapXmax::xid8 or xid = any ($snapXip::xid8[])) and xid < $toXmax::xid8 and xid <> all ($toXip::xid8[])`,
+      and case when (xid >= $snapXmax::xid8 or xid = any ($snapXip::xid8[])) and xid < $toXmax::xid8 and xid <> all ($toXip::xid8[]) then true end`,
   )
 }
 

@@ -42,6 +42,7 @@ export function sqlState(error: unknown): string | undefined {
 /** SQLSTATEs this dialect acts upon. */
 export const INSUFFICIENT_PRIVILEGE = '42501'
 export const LOCK_NOT_AVAILABLE = '55P03'
+export const DEADLOCK_DETECTED = '40P01'
 /** What `pg_xact_status` raises for a transaction id in the future. */
 export const INVALID_PARAMETER_VALUE = '22023'
 
