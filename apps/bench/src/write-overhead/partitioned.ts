@@ -49,7 +49,11 @@ export async function measurePartitioned(
     db,
     tables: { parted_tracked: { tenant: 'tenant_id', key: ['id', 'tenant_id'], scopes: ['project_id'] } },
   })
-  await feed.migrate().finally(() => db.destroy())
+  try {
+    await feed.migrate()
+  } finally {
+    await db.destroy()
+  }
 
   const client = await connect(url)
   const times = new Map<string, number[]>()

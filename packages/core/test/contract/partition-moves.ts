@@ -44,7 +44,13 @@ export function partitionMoves(bed: () => Bed): void {
           feed,
           `update t set region = case region when 'a' then 'z' else 'a' end where id = 1`,
         )
-        expect(told).toEqual(['create t ["1","z"] @acme', 'delete t ["1","b"] @acme', 'create t ["1","a"] @acme'])
+        // A key that is checked at once is free before it is taken, so its delete is told before its create.
+        expect(told).toEqual([
+          'delete t ["1","a"] @acme',
+          'create t ["1","z"] @acme',
+          'delete t ["1","b"] @acme',
+          'create t ["1","a"] @acme',
+        ])
       })
 
       it('into the key of a row of another tenant that the same statement moves away: each tenant is told its own', async () => {

@@ -21,12 +21,8 @@ export function captureBody(plan: CapturePlan, operation: CaptureOperation, sche
 }
 
 /** Settings a function runs under, as `pg_proc.proconfig` holds them. */
-export function captureSettings(
-  { level, reusesKeys, facts }: CapturePlan,
-  operation: CaptureOperation,
-): readonly string[] {
-  const looksUp =
-    (level === 'row' && operation === 'u') || ((reusesKeys || facts.kind === 'p') && /[ud]/.test(operation))
+export function captureSettings({ reusesKeys }: CapturePlan, operation: CaptureOperation): readonly string[] {
+  const looksUp = reusesKeys && (operation === 'u' || operation === 'd')
   // A session may have switched it off, as restore tools do: then a look-up behind a policy would fail, though that policy shows all rows.
   return ['search_path=pg_catalog, pg_temp', ...(looksUp ? ['row_security=on'] : [])]
 }

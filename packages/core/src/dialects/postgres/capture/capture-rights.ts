@@ -36,8 +36,8 @@ export async function grantLookup(trx: AnyTransaction, setup: FeedSetup, plan: C
 }
 
 /** Whether the policy must be made or dropped, for which Postgres takes the table from its readers too. */
-export function changesPolicy({ looksUp, facts }: CapturePlan): boolean {
-  return facts.captureRole.policy !== (looksUp && facts.rowSecurity)
+export function changesPolicy({ reusesKeys, facts }: CapturePlan): boolean {
+  return facts.captureRole.policy !== (reusesKeys && facts.rowSecurity)
 }
 
 /** Takes that right away again. The right to use the schema stays: other tables may need it, and it shows nothing by itself. */

@@ -157,12 +157,12 @@ function compareFunction(
 }
 
 /** The capture role must see the keys it looks up, all of them, and nothing where it looks nothing up. */
-function compareRights({ looksUp, facts, key, tenant, scopes }: CapturePlan): string | null {
+function compareRights({ reusesKeys, facts, key, tenant, scopes }: CapturePlan): string | null {
   const { schemaUsage, columns, granted, policy } = facts.captureRole
-  const needed = looksUp ? [...key, ...(tenant === null ? [] : [tenant]), ...scopes].map(({ name }) => name) : []
-  if (granted.some((name) => !needed.includes(name)) || (policy && !(looksUp && facts.rowSecurity)))
+  const needed = reusesKeys ? [...key, ...(tenant === null ? [] : [tenant]), ...scopes].map(({ name }) => name) : []
+  if (granted.some((name) => !needed.includes(name)) || (policy && !(reusesKeys && facts.rowSecurity)))
     return 'the capture role may see more than the keys that it looks up'
-  if (!looksUp) return null
+  if (!reusesKeys) return null
   if (schemaUsage && needed.every((name) => columns.includes(name)) && policy === facts.rowSecurity) return null
   return 'the capture role may not see the keys that it must look up'
 }

@@ -38,7 +38,7 @@ export async function installCapture(
   for (const { relation, name } of known === undefined ? [] : strayTriggers(known, wanted))
     await dropTriggers(trx, relation, [name])
   for (const trigger of wanted) await installTrigger(trx, known, trigger)
-  if (plan.looksUp) await grantLookup(trx, setup, plan)
+  if (plan.reusesKeys) await grantLookup(trx, setup, plan)
   else await revokeLookup(trx, setup, plan.facts.oid)
 
   await run(

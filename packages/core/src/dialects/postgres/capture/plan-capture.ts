@@ -26,10 +26,11 @@ export interface CapturePlan {
   readonly level: 'statement' | 'row'
   /** Why not statement triggers. */
   readonly rowReason: string | null
-  /** A key can be freed and taken again by two statements in either order: only the end of a transaction checks it. */
+  /**
+   * A key can be taken before it is freed, since only the end of a statement or transaction checks it. Then a key that is freed must be looked up, and
+   * the owner of the capture functions needs the right to. Elsewhere it is free when it is taken: the order of the events is right by itself.
+   */
   readonly reusesKeys: boolean
-  /** The capture functions look rows up in the table, so their owner needs the right to. */
-  readonly looksUp: boolean
 }
 
 const kindNames: Readonly<Record<string, string>> = {
@@ -79,12 +80,11 @@ export function planCapture(declared: DeclaredTable, facts: TableFacts | undefin
     level: rowReason === null ? 'statement' : 'row',
     rowReason,
     reusesKeys,
-    looksUp: rowReason !== null || reusesKeys,
   }
-  if (plan.looksUp && facts.rowSecurity && facts.captureRole.restricted) {
+  if (reusesKeys && facts.rowSecurity && facts.captureRole.restricted) {
     throw new UnsupportedTableError(
       name,
-      `has a restrictive row security policy that hides rows from the capture role, which must look up keys here (${rowReason ?? 'its key is deferrable'}): limit the policy to other roles, or give the capture role BYPASSRLS`,
+      `has a restrictive row security policy that hides rows from the capture role, which must look up keys here, because the key is deferrable: limit the policy to other roles, or give the capture role BYPASSRLS`,
     )
   }
   return plan

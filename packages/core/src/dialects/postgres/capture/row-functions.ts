@@ -21,7 +21,7 @@ begin
   if ${row.same('old', 'new')} then
     ${append(row, 'u', 'new')}
   else
-    ${deleteUnlessThere(row)}
+    ${appendDelete(row)}
     ${append(row, 'c', 'new')}
   end if;
   return null;
@@ -29,13 +29,11 @@ end
 `
 }
 
-/** A row that moves to another partition is deleted and inserted as the triggers see it; its key may be in use again by then. */
+/** A row that moves to another partition is deleted and inserted, as the triggers see it. */
 export function rowDelete(row: CapturedRow): string {
-  const { reusesKeys, facts } = row.plan
-  const mayBeThere = reusesKeys || facts.kind === 'p'
   return `
 begin
-  ${mayBeThere ? deleteUnlessThere(row) : when(row.deleteMatters('old'), append(row, 'd', 'old'))}
+  ${appendDelete(row)}
   return null;
 end
 `
@@ -46,9 +44,12 @@ function append(row: CapturedRow, op: 'c' | 'u' | 'd', alias: 'old' | 'new'): st
   return `insert into ${row.log} values (${row.number}, '${op}'::"char", 1, ${tenant}, ${row.scopes(alias)}, array[${row.key(alias)}]);`
 }
 
-function deleteUnlessThere(row: CapturedRow): string {
-  const told = when([...row.deleteMatters('old'), `not ${row.isThereNow('old')}`], append(row, 'd', 'old'))
-  return row.isBlind === null ? told : `if ${row.isBlind} then ${row.invalidate} else ${told} end if;`
+/** Where keys can be taken before they are freed, a key that is there again was not deleted. */
+function appendDelete(row: CapturedRow): string {
+  const appended = append(row, 'd', 'old')
+  if (!row.plan.reusesKeys) return when(row.deleteMatters('old'), appended)
+  const unlessThere = when([...row.deleteMatters('old'), `not ${row.isThereNow('old')}`], appended)
+  return row.isBlind === null ? unlessThere : `if ${row.isBlind} then ${row.invalidate} else ${unlessThere} end if;`
 }
 
 function when(conditions: readonly string[], statement: string): string {
