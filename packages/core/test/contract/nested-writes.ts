@@ -10,10 +10,10 @@ export function nestedWrites(bed: () => Bed): void {
   describe('nested writes', () => {
     let feed: AnyFeed
     const byRow = (): boolean => bed().level === 'row'
-    const open = async (event: string, body: string): Promise<void> => {
+    const open = async (event: string, body: string, key = ''): Promise<void> => {
       await bed().reset()
       await bed().sql(
-        `create table tasks (id int primary key, org text not null, v int, parent int);
+        `create table tasks (id int primary key ${key}, org text not null, v int, parent int);
          create function app.f() returns trigger language plpgsql as $f$ begin ${body} return null; end $f$;
          create trigger a_nested after ${event} on tasks for each row execute function app.f()`,
       )
@@ -102,27 +102,34 @@ export function nestedWrites(bed: () => Bed): void {
       expect(await bed().sql('select id from tasks')).toEqual([{ id: 5 }])
     })
 
-    it('a key that a later row frees, taken by the trigger of an earlier one, ends as present', async () => {
+    it('a key that a later row frees, taken by the trigger of an earlier one: the same exception', async () => {
       await open('update', `if old.id = 1 and new.id = 11 then insert into tasks values (2, 'acme', 7); end if;`)
       await bed().sql(`insert into tasks values (1, 'acme', 0), (2, 'acme', 0)`)
       const changes = await told('update tasks set id = id + 10')
       expect(await bed().sql('select id from tasks order by id')).toEqual([{ id: 2 }, { id: 11 }, { id: 12 }])
-      if (byRow()) {
-        expect(lastWords(changes)).toEqual([
-          'tasks 1 deleted',
-          'tasks 11 present',
-          'tasks 12 present',
-          'tasks 2 present',
-        ])
-      } else {
-        expect(changes.toSorted()).toEqual([
-          'create tasks 11 @acme',
-          'create tasks 12 @acme',
-          'create tasks 2 @acme',
-          'delete tasks 1 @acme',
-          'delete tasks 2 @acme',
-        ])
-      }
+      expect(changes.toSorted()).toEqual([
+        'create tasks 11 @acme',
+        'create tasks 12 @acme',
+        'create tasks 2 @acme',
+        'delete tasks 1 @acme',
+        'delete tasks 2 @acme',
+      ])
+      expect(changes.indexOf('create tasks 2 @acme')).toBeLessThan(changes.indexOf('delete tasks 2 @acme'))
+    })
+
+    it('but not where the end of the transaction checks keys: a freed one is looked up there', async () => {
+      await open(
+        'update',
+        `if old.id = 1 and new.id = 11 then insert into tasks values (2, 'acme', 7); end if;`,
+        'deferrable',
+      )
+      await bed().sql(`insert into tasks values (1, 'acme', 0), (2, 'acme', 0)`)
+      expect(lastWords(await told('update tasks set id = id + 10'))).toEqual([
+        'tasks 1 deleted',
+        'tasks 11 present',
+        'tasks 12 present',
+        'tasks 2 present',
+      ])
     })
 
     it('a trigger that sorts first by name, or has row sets of its own, changes nothing of that', async () => {

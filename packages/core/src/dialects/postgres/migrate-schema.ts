@@ -9,6 +9,9 @@ interface Applied {
   readonly breaking: boolean
 }
 
+/** Else a function's settings are stored with quotes, and look like somebody else's. */
+export const PLAIN_NAMES = 'set local quote_all_identifiers = off'
+
 /** Brings the feed's schema up to date; returns the numbers of the steps applied now. Looks first, and locks only when there is work. */
 export async function migrateSchema(setup: FeedSetup): Promise<number[]> {
   const before = await appliedSteps(setup.db, setup.schema)
@@ -16,6 +19,7 @@ export async function migrateSchema(setup: FeedSetup): Promise<number[]> {
   try {
     return await setup.db.transaction().execute(async (trx) => {
       await lockInstallation(trx, setup.schema)
+      await run(trx, PLAIN_NAMES)
       await ensureCaptureRole(trx, setup)
       const schema = identifier(setup.schema)
       const applied = await appliedSteps(trx, setup.schema)

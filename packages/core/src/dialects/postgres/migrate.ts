@@ -11,7 +11,7 @@ import type { CapturePlan } from './capture/plan-capture.ts'
 import { newPartitions } from './capture/table-layout.ts'
 import { compareTables } from './compare-tables.ts'
 import { grantReading } from './grants.ts'
-import { lockInstallation, migrateSchema } from './migrate-schema.ts'
+import { lockInstallation, migrateSchema, PLAIN_NAMES } from './migrate-schema.ts'
 import { DEADLOCK_DETECTED, identifier, INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE, run, sqlState } from './run.ts'
 import { idsAreHandedOutSingly } from './verify.ts'
 
@@ -99,6 +99,7 @@ async function withLockRetries(
       return await setup.db.transaction().execute(async (trx) => {
         await lockInstallation(trx, setup.schema)
         await run(trx, `set local lock_timeout = ${Math.max(1, Math.trunc(lockTimeoutMs))}`)
+        await run(trx, PLAIN_NAMES)
         await work(trx)
       })
     } catch (error) {
