@@ -44,6 +44,26 @@ export function attacks(bed: () => Bed): void {
       ).toEqual(['create tasks 3 @bolt', 'update tasks 1 @acme', 'delete tasks 2 @acme', 'invalidate tasks *'])
     })
 
+    it('is captured even if it owns the table and may not read it, and where row security shows it nothing', async () => {
+      await using role = await withRole(bed(), { app: 'usage' })
+      await bed().sql(
+        `alter table tasks owner to ${quoted(role.name)}; revoke select on tasks from ${quoted(role.name)}; alter table tasks enable row level security, force row level security; create policy blind on tasks for insert with check (true)`,
+      )
+      {
+        await using session = await bed().session({ role: role.name })
+        await expect(session.sql('select * from tasks')).rejects.toMatchObject({ code: '42501' })
+      }
+      await feed.migrate()
+      expect(
+        await toldOf(
+          role.name,
+          `insert into tasks values (3, 'bolt', 7)`,
+          `insert into tasks values (4, 'acme', 7), (5, 'acme', 7)`,
+        ),
+      ).toEqual(['create tasks 3 @bolt', 'create tasks 4 @acme', 'create tasks 5 @acme'])
+      await bed().sql(`alter table tasks owner to current_user`)
+    })
+
     it("gets 42501 for everything that is the feed's", async () => {
       await using role = await withRole(bed(), writer)
       const names = ['log', 'state', 'tracked', 'floor', 'migration']
@@ -228,14 +248,15 @@ export function attacks(bed: () => Bed): void {
       await capture(bed(), ddl, declared)
       expect(
         await bed().sql(
-          `select proname::text, prosecdef, array_to_string(proconfig, '; ') as settings, pg_get_userbyid(proowner)::text as owner, has_function_privilege('public', p.oid, 'execute') as public from pg_proc p where pronamespace = '${schema()}'::regnamespace and proname ~ '^c[12]_' order by 1`,
+          `select proname::text, prosecdef, proconfig[1] as path, coalesce('row_security=on' = any (proconfig), false) as all_rows, pg_get_userbyid(proowner)::text as owner, has_function_privilege('public', p.oid, 'execute') as public from pg_proc p where pronamespace = '${schema()}'::regnamespace and proname ~ '^c[12]_' order by 1`,
         ),
       ).toEqual(
         ['c1_c', 'c1_d', 'c1_t', 'c1_u', 'c2_c', 'c2_d', 'c2_t', 'c2_u'].map((proname) => ({
           proname,
           prosecdef: true,
+          path: 'search_path=pg_catalog, pg_temp',
           // Where keys are looked up, a writer's row_security = off would make that an error.
-          settings: `search_path=pg_catalog, pg_temp${/2_[du]/.test(proname) ? '; row_security=on' : ''}`,
+          all_rows: proname === 'c2_d' || proname === 'c2_u',
           owner: `${bed().feedSchema}_capture`,
           public: false,
         })),

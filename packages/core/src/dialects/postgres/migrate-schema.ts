@@ -3,23 +3,19 @@ import type { AnyKysely, AnyTransaction, FeedSetup } from '../dialect.ts'
 import { ensureCaptureRole } from './capture/capture-role.ts'
 import { migrations } from './migrations.ts'
 import { identifier, INSUFFICIENT_PRIVILEGE, run, sqlState } from './run.ts'
+import { type LockOptions, withLockRetries } from './with-lock-retries.ts'
 
 interface Applied {
   readonly number: number
   readonly breaking: boolean
 }
 
-/** Else a function's settings are stored with quotes, and look like somebody else's. */
-export const PLAIN_NAMES = 'set local quote_all_identifiers = off'
-
 /** Brings the feed's schema up to date; returns the numbers of the steps applied now. Looks first, and locks only when there is work. */
-export async function migrateSchema(setup: FeedSetup): Promise<number[]> {
+export async function migrateSchema(setup: FeedSetup, options: LockOptions): Promise<number[]> {
   const before = await appliedSteps(setup.db, setup.schema)
   if (pendingSteps(before).length === 0) return []
   try {
-    return await setup.db.transaction().execute(async (trx) => {
-      await lockInstallation(trx, setup.schema)
-      await run(trx, PLAIN_NAMES)
+    return await withLockRetries(setup, `${setup.schema}.log`, options, async (trx) => {
       await ensureCaptureRole(trx, setup)
       const schema = identifier(setup.schema)
       const applied = await appliedSteps(trx, setup.schema)

@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { InsufficientRightsError, LockTimeoutError, UnknownTableError } from '../../errors.ts'
+import { InsufficientRightsError, UnknownTableError } from '../../errors.ts'
 import type { MigrateOptions, MigrateReport } from '../../feed.ts'
 import type { AnyTransaction, FeedSetup } from '../dialect.ts'
 import { ensureCaptureRole } from './capture/capture-role.ts'
@@ -11,21 +10,19 @@ import type { CapturePlan } from './capture/plan-capture.ts'
 import { newPartitions } from './capture/table-layout.ts'
 import { compareTables } from './compare-tables.ts'
 import { grantReading } from './grants.ts'
-import { lockInstallation, migrateSchema, PLAIN_NAMES } from './migrate-schema.ts'
-import { DEADLOCK_DETECTED, identifier, INSUFFICIENT_PRIVILEGE, LOCK_NOT_AVAILABLE, run, sqlState } from './run.ts'
+import { migrateSchema } from './migrate-schema.ts'
+import { identifier, INSUFFICIENT_PRIVILEGE, run, sqlState } from './run.ts'
 import { idsAreHandedOutSingly } from './verify.ts'
-
-const LOCK_TIMEOUT_MS = 2000
-const LOCK_ATTEMPTS = 10
+import { type LockOptions, withLockRetries } from './with-lock-retries.ts'
 
 /** `feed.migrate()`: the schema, then each table in a transaction of its own, so that no table's lock is held for another's sake. */
 export async function migrate(setup: FeedSetup, options: MigrateOptions): Promise<MigrateReport> {
-  const migrations = await migrateSchema(setup)
+  const migrations = await migrateSchema(setup, options)
   const installed: string[] = []
   for (const compared of await compareTables(setup.db, setup, options)) {
     if (compared.difference === null && !hasNewLayout(compared)) continue
     const { declared } = compared.plan
-    await withLockRetries(setup, declared.name, options, async (trx) => {
+    await asOwner(setup, declared.name, options, async (trx) => {
       // Looked at again under the lock: another process may have been here.
       const [now] = await compareTables(trx, setup, options, [declared])
       if (now === undefined) return
@@ -46,19 +43,29 @@ export async function migrate(setup: FeedSetup, options: MigrateOptions): Promis
       installed.push(declared.name)
     })
   }
-  if (!(await idsAreHandedOutSingly(setup)))
-    await run(setup.db, `alter table ${identifier(setup.schema)}.log alter column id set cache 1`)
+  if (!(await idsAreHandedOutSingly(setup))) await handOutIdsSingly(setup, options)
   if (options.grantTo !== undefined) await grantReading(setup, options.grantTo)
   return { migrations, installed }
 }
 
+/**
+ * Ids from a block are older than the transaction that uses them, so a reader may have stepped over them: all tables are announced. The restart
+ * takes the blocks away that sessions still hold.
+ */
+async function handOutIdsSingly(setup: FeedSetup, options: MigrateOptions): Promise<void> {
+  const log = `${identifier(setup.schema)}.log`
+  await withLockRetries(setup, `${setup.schema}.log`, options, async (trx) => {
+    await run(trx, `lock table ${log} in access exclusive mode`)
+    const [next] = await run<{ id: string }>(trx, `select nextval(pg_get_serial_sequence($1, 'id'))::text as id`, [log])
+    await run(trx, `alter table ${log} alter column id set cache 1 restart with ${BigInt(next?.id ?? '')}`)
+    for (const { number, relation } of await inspectTracked(trx, setup.schema))
+      if (relation !== null) await announceTable(trx, setup.schema, number)
+  })
+}
+
 /** `untrack`. */
-export async function untrack(
-  setup: FeedSetup,
-  table: string,
-  options: Pick<MigrateOptions, 'lockTimeoutMs' | 'lockAttempts'>,
-): Promise<void> {
-  await withLockRetries(setup, table, options, async (trx) => {
+export async function untrack(setup: FeedSetup, table: string, options: LockOptions): Promise<void> {
+  await asOwner(setup, table, options, async (trx) => {
     const tracked = (await inspectTracked(trx, setup.schema)).find(({ name }) => name === table)
     if (tracked === undefined) throw new UnknownTableError('table')
     if (tracked.relation !== null) await removeCapture(trx, setup, tracked)
@@ -76,37 +83,25 @@ async function isOwner(trx: AnyTransaction, setup: FeedSetup, { facts }: Capture
   return row?.owner === 'true'
 }
 
+/** Works on one table under its locks; a right that is missing is said to be the owner's. */
+async function asOwner(
+  setup: FeedSetup,
+  table: string,
+  options: LockOptions,
+  work: (trx: AnyTransaction) => Promise<void>,
+): Promise<void> {
+  try {
+    await withLockRetries(setup, table, options, work)
+  } catch (error) {
+    if (sqlState(error) === INSUFFICIENT_PRIVILEGE) throw notOwner(setup, table, { cause: error })
+    throw error
+  }
+}
+
 function notOwner(setup: FeedSetup, table: string, options?: ErrorOptions): InsufficientRightsError {
   return new InsufficientRightsError(
     `table "${table}": this role may not change its capture; run migrate() as the owner of the table and its partitions`,
     [`run feed.migrate() as the owner of ${qualifiedName(table)} and of schema ${identifier(setup.schema)}`],
     options,
   )
-}
-
-/** Runs `work` under the installation lock with a short wait for table locks: while it waits, writers queue behind it. */
-async function withLockRetries(
-  setup: FeedSetup,
-  table: string,
-  {
-    lockTimeoutMs = LOCK_TIMEOUT_MS,
-    lockAttempts = LOCK_ATTEMPTS,
-  }: Pick<MigrateOptions, 'lockTimeoutMs' | 'lockAttempts'>,
-  work: (trx: AnyTransaction) => Promise<void>,
-): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await setup.db.transaction().execute(async (trx) => {
-        await lockInstallation(trx, setup.schema)
-        await run(trx, `set local lock_timeout = ${Math.max(1, Math.trunc(lockTimeoutMs))}`)
-        await run(trx, PLAIN_NAMES)
-        await work(trx)
-      })
-    } catch (error) {
-      if (sqlState(error) === INSUFFICIENT_PRIVILEGE) throw notOwner(setup, table, { cause: error })
-      if (sqlState(error) !== LOCK_NOT_AVAILABLE && sqlState(error) !== DEADLOCK_DETECTED) throw error
-      if (attempt >= lockAttempts) throw new LockTimeoutError(table, { cause: error })
-      await pause(Math.random() * 200 * attempt)
-    }
-  }
 }

@@ -23,8 +23,9 @@ export function captureBody(plan: CapturePlan, operation: CaptureOperation, sche
 /** Settings a function runs under, as `pg_proc.proconfig` holds them. */
 export function captureSettings({ reusesKeys }: CapturePlan, operation: CaptureOperation): readonly string[] {
   const looksUp = reusesKeys && (operation === 'u' || operation === 'd')
-  // A session may have switched it off, as restore tools do: then a look-up behind a policy would fail, though that policy shows all rows.
-  return ['search_path=pg_catalog, pg_temp', ...(looksUp ? ['row_security=on'] : [])]
+  // A session may have switched row security off, as restore tools do: then a look-up behind a policy would fail, though that policy shows all rows. And it could have
+  // the planner evaluate the table's check constraints, with this role's rights.
+  return ['search_path=pg_catalog, pg_temp', ...(looksUp ? ['row_security=on', 'constraint_exclusion=off'] : [])]
 }
 
 function truncate(row: CapturedRow): string {

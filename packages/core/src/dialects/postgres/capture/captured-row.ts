@@ -1,4 +1,5 @@
 import { canonicalKey, canonicalText } from './canonical-text.ts'
+import { policyName } from './describe-tables.ts'
 import type { CapturedColumn, CapturePlan } from './plan-capture.ts'
 import { identifier, literal } from '../run.ts'
 
@@ -9,11 +10,13 @@ export class CapturedRow {
   /** The log with the columns that capture fills. */
   readonly log: string
   readonly #schema: string
+  readonly #schemaName: string
 
   constructor(plan: CapturePlan, schema: string, number: number) {
     this.plan = plan
     this.number = number
     this.#schema = identifier(schema)
+    this.#schemaName = schema
     this.log = `${this.#schema}.log (tbl, op, n, tenant, scopes, keys)`
   }
 
@@ -58,12 +61,19 @@ export class CapturedRow {
   }
 
   /**
-   * Row security was switched on since, so that a look-up would find nothing, as if every row were gone: then the whole table is told instead. `null`
-   * where it was on already, and a policy shows the rows.
+   * A look-up could not be trusted: the name stands for something else by now, or row security would hide rows, as if they were gone, or run the policies
+   * of the table's owner with this role's rights. Then the whole table is told instead.
    */
-  get isBlind(): string | null {
-    const { oid, rowSecurity } = this.plan.facts
-    return rowSecurity ? null : `pg_catalog.row_security_active(${oid}::pg_catalog.oid)`
+  get isBlind(): string {
+    const { oid, schema, name } = this.plan.facts
+    const relation = `${oid}::pg_catalog.oid`
+    const policies = `(select from pg_catalog.pg_policy p where p.polrelid ${EQ} ${relation} and `
+    const concerned = `(0::pg_catalog.oid ${EQ} any (p.polroles) or (select r.oid from pg_catalog.pg_roles r where r.rolname ${EQ} current_user) ${EQ} any (p.polroles))`
+    return [
+      `pg_catalog.to_regclass(${literal(`${identifier(schema)}.${identifier(name)}`)})::pg_catalog.oid is distinct from ${relation}`,
+      `pg_catalog.row_security_active(${relation}) and (exists ${policies} not p.polpermissive and ${concerned})`,
+      `not exists ${policies} p.polname ${EQ} ${literal(policyName(this.#schemaName))} and pg_catalog.pg_get_expr(p.polqual, p.polrelid) ${EQ} 'true'))`,
+    ].join(' or ')
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { DeclaredTable } from '../../../declaration.ts'
 import type { AnyKysely, AnyTransaction, FeedSetup } from '../../dialect.ts'
 import type { TypeFacts } from './canonical-text.ts'
-import { identifier, run } from '../run.ts'
+import { identifier, isMissingObject, LOCK_NOT_AVAILABLE, run, sqlState } from '../run.ts'
 
 /** What the database's catalogue says of a declared table. */
 export interface TableFacts {
@@ -165,20 +165,35 @@ export async function suspectPartitions(
   partitions: readonly PartitionFacts[],
 ): Promise<string[]> {
   const suspect: string[] = []
-  for (const { oid, schema, name, kind, untouched } of partitions) {
-    if (kind === 'p') continue
-    const table = `${identifier(schema)}.${identifier(name)}`
+  for (const partition of partitions)
+    if (partition.kind !== 'p' && !(partition.untouched && (await isEmpty(db, partition)))) suspect.push(partition.name)
+  return suspect
+}
+
+/** Whether a partition holds no rows, as far as this role can tell. Waits for nobody: one that somebody else has to himself counts as filled. */
+async function isEmpty(db: AnyKysely | AnyTransaction, { oid, schema, name }: PartitionFacts): Promise<boolean> {
+  const look = async (trx: AnyTransaction): Promise<boolean> => {
     const [access] = await run<{ readable: string }>(
-      db,
+      trx,
       `select (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select') and not row_security_active(c.oid))::text as readable from pg_class c where c.oid = $1::oid`,
       [oid],
     )
-    const empty =
-      access?.readable === 'true' &&
-      (await run<{ filled: string }>(db, `select exists (select from ${table})::text as filled`))[0]?.filled === 'false'
-    if (!untouched || !empty) suspect.push(name)
+    if (access?.readable !== 'true') return false
+    const table = `${identifier(schema)}.${identifier(name)}`
+    const [row] = await run<{ filled: string }>(trx, `select exists (select from ${table})::text as filled`)
+    return row?.filled === 'false'
   }
-  return suspect
+  // Within a transaction of the installation a time-out is set, and leads to another attempt.
+  if (db.isTransaction) return await look(db as AnyTransaction)
+  try {
+    return await db.transaction().execute(async (trx) => {
+      await run(trx, `set local lock_timeout = 100`)
+      return await look(trx)
+    })
+  } catch (error) {
+    if (sqlState(error) === LOCK_NOT_AVAILABLE || isMissingObject(error)) return false
+    throw error
+  }
 }
 
 /** Describes the declared tables, by declared name; a table that does not exist is absent. */

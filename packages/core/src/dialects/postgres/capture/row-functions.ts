@@ -49,7 +49,7 @@ function appendDelete(row: CapturedRow): string {
   const appended = append(row, 'd', 'old')
   if (!row.plan.reusesKeys) return when(row.deleteMatters('old'), appended)
   const unlessThere = when([...row.deleteMatters('old'), `not ${row.isThereNow('old')}`], appended)
-  return row.isBlind === null ? unlessThere : `if ${row.isBlind} then ${row.invalidate} else ${unlessThere} end if;`
+  return `if ${row.isBlind} then ${row.invalidate} else ${unlessThere} end if;`
 }
 
 function when(conditions: readonly string[], statement: string): string {

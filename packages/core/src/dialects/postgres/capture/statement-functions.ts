@@ -132,9 +132,8 @@ end
 }
 
 function invalidateIfBlind(row: CapturedRow, rows: string): string {
-  if (row.isBlind === null) return ''
   return `
-  if ${row.isBlind} and exists (select from ${rows}) then
+  if (${row.isBlind}) and exists (select from ${rows}) then
     ${row.invalidate}
     return null;
   end if;`

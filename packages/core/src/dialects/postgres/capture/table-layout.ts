@@ -61,8 +61,9 @@ export function unseenChange(before: TableLayout, facts: TableFacts, suspects: r
       if (now.labels?.[label] !== text) return `a label of the type of column "${now.name}" was renamed`
   }
   for (const { number, name, filled } of facts.columns) {
-    if (filled && !before.columns.some((column) => column.number === number))
-      return `column "${name}" was added with values`
+    if (before.columns.some((column) => column.number === number)) continue
+    if (filled) return `column "${name}" was added with values`
+    if (before.columns.some((column) => column.name === name)) return `column "${name}" was dropped and added anew`
   }
   // VACUUM FULL, CLUSTER and TRUNCATE rewrite a table and leave its columns as they are; what gives a column other values does not.
   const storage = storageOf(facts)
