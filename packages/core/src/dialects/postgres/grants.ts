@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../../errors.ts'
 import type { FeedSetup } from '../dialect.ts'
-import { lockInstallation } from './migrate-schema.ts'
+import { lockInstallation } from './lock-installation.ts'
 import { identifier, run } from './run.ts'
 
 /** Lets other roles read the feed and append to it, and no more. Does nothing for roles that may already. */

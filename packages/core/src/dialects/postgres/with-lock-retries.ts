@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LockTimeoutError } from '../../errors.ts'
 import type { MigrateOptions } from '../../feed.ts'
 import type { AnyTransaction, FeedSetup } from '../dialect.ts'
-import { lockInstallation } from './migrate-schema.ts'
+import { lockInstallation } from './lock-installation.ts'
 import { DEADLOCK_DETECTED, isMissingObject, LOCK_NOT_AVAILABLE, run, sqlState } from './run.ts'
 
 export type LockOptions = Pick<MigrateOptions, 'lockTimeoutMs' | 'lockAttempts'>
