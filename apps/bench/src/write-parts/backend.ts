@@ -9,7 +9,7 @@ export type Workload = (typeof workloads)[number]
 
 export const ROWS_PER_STATEMENT = 10_000
 /** Far above the rows that stay. */
-export const SPARE_IDS = 10_000_000
+const SPARE_IDS = 10_000_000
 
 /** One session and the CPU time of the server's process behind it. Nothing else runs in that process. */
 export class Backend implements AsyncDisposable {

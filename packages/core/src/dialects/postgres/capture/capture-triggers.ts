@@ -29,12 +29,12 @@ export interface WantedTrigger {
 }
 
 /** `"!<schema>_<op>"`: sorts before every other trigger, and two feeds on one table do not collide (docs/capture.md, "Statement triggers"). */
-export function triggerName(schema: string, operation: CaptureOperation): string {
+function triggerName(schema: string, operation: CaptureOperation): string {
   return `!${schema}_${operation}`
 }
 
 /** The guard: never fires, but makes Postgres refuse to drop or retype the columns that capture reads, and names itself in that error. */
-export function guardName(schema: string): string {
+function guardName(schema: string): string {
   return `!${schema}_guard`
 }
 

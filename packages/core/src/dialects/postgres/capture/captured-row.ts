@@ -92,7 +92,7 @@ export class CapturedRow {
 export const EQ = 'operator(pg_catalog.=)'
 export const CHANGED = 'operator(pg_catalog.*<>)'
 export const NO_TEXT = 'null::pg_catalog.text'
-export const NO_TEXTS = 'null::pg_catalog.text[]'
+const NO_TEXTS = 'null::pg_catalog.text[]'
 
 export function column(alias: string, { name }: CapturedColumn): string {
   return `${alias}.${identifier(name)}`
