@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { progress } from '../cli/output.ts'
 import { median, round } from '../cli/statistics.ts'
 import { type BenchTable, rebuild, tableNames } from './tables.ts'
-import { rowOf } from './row-layout.ts'
+import { rowOf } from '../cli/bench-table.ts'
 
 export const ROWS_PER_STATEMENT = 10_000
 const SPARE_IDS = 10_000_000

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Reply, Request, Slice, SliceResult } from './messages.ts'
-import { FILLER, SCOPES, TENANTS } from './row-layout.ts'
+import { FILLER, SCOPES, TENANTS } from '../cli/bench-table.ts'
 import { WireClient } from './wire-client.ts'
 
 /*

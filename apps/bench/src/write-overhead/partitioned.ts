@@ -1,17 +1,10 @@
-import { createFeed } from '@tidemark/core'
-import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
-import { openPool } from '../cli/open-pool.ts'
+import { COLUMNS, installFeed, rowOf } from '../cli/bench-table.ts'
 import { progress } from '../cli/output.ts'
 import { median, round } from '../cli/statistics.ts'
 import { ROWS_PER_STATEMENT, timed } from './bulk.ts'
-import { rowOf } from './row-layout.ts'
 
 const names = ['parted_plain', 'parted_tracked'] as const
-
-interface Schema {
-  readonly parted_tracked: { readonly id: number; readonly tenant_id: number; readonly project_id: number }
-}
 
 const statements = {
   insert: (table: string) =>
@@ -33,10 +26,7 @@ export async function measurePartitioned(
   connect: (url: string) => Promise<pg.Client>,
 ): Promise<PartitionedReport> {
   for (const name of names) {
-    await admin.query(
-      `create table ${name} (id bigint not null, tenant_id integer not null, project_id integer not null, title text not null, body text not null,
-         primary key (id, tenant_id)) partition by hash (tenant_id)`,
-    )
+    await admin.query(`create table ${name} (${COLUMNS}, primary key (id, tenant_id)) partition by hash (tenant_id)`)
     for (let i = 0; i < 4; i++) {
       await admin.query(
         `create table ${name}_${i} partition of ${name} for values with (modulus 4, remainder ${i}) with (autovacuum_enabled = off)`,
@@ -44,16 +34,9 @@ export async function measurePartitioned(
     }
     await admin.query(`create index on ${name} (tenant_id, project_id)`)
   }
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: openPool({ connectionString: url, max: 1 }) }) })
-  const feed = createFeed({
-    db,
-    tables: { parted_tracked: { tenant: 'tenant_id', key: ['id', 'tenant_id'], scopes: ['project_id'] } },
+  await installFeed(url, {
+    parted_tracked: { tenant: 'tenant_id', key: ['id', 'tenant_id'], scopes: ['project_id'] },
   })
-  try {
-    await feed.migrate()
-  } finally {
-    await db.destroy()
-  }
 
   const client = await connect(url)
   const times = new Map<string, number[]>()

@@ -4,7 +4,7 @@ import { median, round } from '../cli/statistics.ts'
 import type { Load } from './load.ts'
 import type { SliceResult, Workload } from './messages.ts'
 import { type BenchTable, tableNames, tidy } from './tables.ts'
-import { rowOf } from './row-layout.ts'
+import { rowOf } from '../cli/bench-table.ts'
 
 export interface SingleRowOptions {
   readonly workload: Workload

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { UsageError } from '../cli/flags.ts'
-import { FILLER, SCOPES, TENANTS } from '../write-overhead/row-layout.ts'
+import { FILLER, SCOPES, TENANTS } from '../cli/bench-table.ts'
 import { WireClient } from '../write-overhead/wire-client.ts'
 
 /** What is done to a table, each in a transaction of its own. */

@@ -1,23 +1,7 @@
-import { createFeed } from '@tidemark/core'
-import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
-import { openPool } from '../cli/open-pool.ts'
-import { rowOf } from '../write-overhead/row-layout.ts'
+import { createTable, installFeed } from '../cli/bench-table.ts'
 import { readProduction } from './production.ts'
 import { BY_ROW, fillLog, logCopies, PRODUCTION, type Variant, variantsOf } from './variants.ts'
-
-interface Row {
-  readonly id: number
-  readonly tenant_id: number
-  readonly project_id: number
-  readonly title: string
-  readonly body: string
-}
-
-interface Schema {
-  readonly [PRODUCTION]: Row
-  readonly [BY_ROW]: Row
-}
 
 /** Creates one table for each variant, alike but for capture, and returns the variants. Vacuum is the run's own business. */
 export async function createVariants(
@@ -26,7 +10,8 @@ export async function createVariants(
   options: { readonly rows: number; readonly logEntries: number },
 ): Promise<readonly Variant[]> {
   for (const name of [PRODUCTION, BY_ROW]) await createTable(admin, name, options.rows)
-  await installFeed(url)
+  const declared = { tenant: 'tenant_id', key: 'id', scopes: ['project_id'] } as const
+  await installFeed(url, { [PRODUCTION]: declared, [BY_ROW]: { ...declared, capture: 'row' } })
   const production = await readProduction(admin, PRODUCTION)
   await admin.query(fillLog('tidemark.log', options.logEntries))
   for (const statement of logCopies(production, options.logEntries)) await admin.query(statement)
@@ -37,28 +22,6 @@ export async function createVariants(
   }
   await tidy(admin, variants)
   return variants
-}
-
-async function createTable(admin: pg.Client, name: string, rows: number): Promise<void> {
-  await admin.query(
-    `create table ${name} (id bigint primary key, tenant_id integer not null, project_id integer not null, title text not null, body text not null)
-     with (fillfactor = 100, autovacuum_enabled = off)`,
-  )
-  await admin.query(`insert into ${name} select ${rowOf('g')} from generate_series(1, ${rows}) g`)
-  await admin.query(`create index on ${name} (tenant_id, project_id)`)
-}
-
-async function installFeed(url: string): Promise<void> {
-  const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool: openPool({ connectionString: url, max: 2 }) }),
-  })
-  try {
-    const declared = { tenant: 'tenant_id', key: 'id', scopes: ['project_id'] } as const
-    const tables = { [PRODUCTION]: declared, [BY_ROW]: { ...declared, capture: 'row' } } as const
-    await createFeed({ db, tables }).migrate()
-  } finally {
-    await db.destroy()
-  }
 }
 
 /** Brings all tables to the same state. */

@@ -1,41 +1,4 @@
-import { appTriggers } from '../contract/app-triggers.ts'
-import { attacks } from '../contract/attacks.ts'
-import { bulk } from '../contract/bulk.ts'
-import { captureCascades } from '../contract/capture-cascades.ts'
-import { captureMoves } from '../contract/capture-moves.ts'
-import { captureNoOps } from '../contract/capture-no-ops.ts'
-import { captureStatements } from '../contract/capture-statements.ts'
-import { captureTruncate } from '../contract/capture-truncate.ts'
-import { keyTypes } from '../contract/key-types.ts'
-import { mending } from '../contract/mending.ts'
-import { migrations } from '../contract/migrations.ts'
-import { names } from '../contract/names.ts'
-import { nestedWrites } from '../contract/nested-writes.ts'
-import { nullTenant } from '../contract/null-tenant.ts'
-import { replicaRole } from '../contract/replica-role.ts'
-import { sessionSettings } from '../contract/session-settings.ts'
-import { tableChanges } from '../contract/table-changes.ts'
 import { onPglite } from '../support/contract.ts'
+import { bothLevels } from './both-levels.ts'
 
-onPglite(
-  [
-    appTriggers,
-    attacks,
-    bulk,
-    captureCascades,
-    captureMoves,
-    captureNoOps,
-    captureStatements,
-    captureTruncate,
-    keyTypes,
-    mending,
-    migrations,
-    names,
-    nestedWrites,
-    nullTenant,
-    replicaRole,
-    sessionSettings,
-    tableChanges,
-  ],
-  { level: 'row' },
-)
+onPglite(bothLevels, { level: 'row' })

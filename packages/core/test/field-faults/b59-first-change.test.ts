@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { allTenants, type Audience, globalOnly, readChanges, tenant } from '../../src/index.ts'
 import { type AnyFeed, capture } from '../support/bed.ts'
-import { openPostgres, type PostgresBed } from '../support/postgres-bed.ts'
+import { bedFrom } from '../support/contract.ts'
+import { openPostgres } from '../support/postgres-bed.ts'
 
 // B59: the head is read from the sequence, which says 1 before and after its first use; the first change is taken for already seen.
 
-let bed: PostgresBed
+const bed = bedFrom(openPostgres)
 let feed: AnyFeed
-beforeAll(async () => {
-  bed = await openPostgres()
-})
-afterAll(() => bed.close())
 beforeEach(async () => {
-  await bed.reset()
+  await bed().reset()
   feed = await capture(
-    bed,
+    bed(),
     'create table tasks (id int primary key, org text not null); create table cities (id int primary key)',
     {
       tasks: { tenant: 'org', key: 'id' },
@@ -35,12 +32,12 @@ describe.each([
   ['whose log was never written', 'truncate tidemark.log restart identity'],
 ])('a feed %s', (_, empty) => {
   it.each(readers)('gives the very first row to %s', async (__, reader, write) => {
-    if (empty !== '') await bed.sql(empty)
+    if (empty !== '') await bed().sql(empty)
     for (const from of ['now', 'start'] as const) {
       const first = await readChanges(feed, reader, { since: from })
       if (!('changes' in first)) throw new Error('no page')
       expect(first).toMatchObject({ upToDate: true, hasMore: false })
-      await bed.sql(write.replace('(1', from === 'now' ? '(1' : '(2'))
+      await bed().sql(write.replace('(1', from === 'now' ? '(1' : '(2'))
       const next = await readChanges(feed, reader, { since: first.cursor })
       expect(next).toMatchObject({
         changes: [{ operation: 'create', key: from === 'now' ? '1' : '2' }],

@@ -1,30 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { allTenants, type Audience, readChanges, tenant } from '../../src/index.ts'
 import { keysSince, snapshotCursor, snapshotOf } from '../contract/snapshot-cursor.ts'
 import { type AnyFeed, capture, type Session } from '../support/bed.ts'
-import { onPostgres } from '../support/contract.ts'
-import { openPostgres, type PostgresBed } from '../support/postgres-bed.ts'
+import { onPostgres, bedFrom } from '../support/contract.ts'
+import { openPostgres } from '../support/postgres-bed.ts'
 
 // B65: a snapshot of the rows and the log are joined by xmin alone, or 64-bit and 32-bit transaction ids are compared: rows come twice or never.
 
 onPostgres([snapshotCursor])
 
 describe.each(['statement', 'row'] as const)('with writers side by side, captured by %s', (level) => {
-  let bed: PostgresBed
+  const bed = bedFrom(() => openPostgres({ level }))
   let feed: AnyFeed
-  beforeAll(async () => {
-    bed = await openPostgres({ level })
-  })
-  afterAll(() => bed.close())
   beforeEach(async () => {
-    await bed.reset()
-    feed = await capture(bed, 'create table items (id int primary key, org text not null, v int)', {
+    await bed().reset()
+    feed = await capture(bed(), 'create table items (id int primary key, org text not null, v int)', {
       items: { tenant: 'org', key: 'id' },
     })
   })
   const acme = tenant('acme')
   const begun = async (...statements: string[]): Promise<Session> => {
-    const session = await bed.session()
+    const session = await bed().session()
     for (const statement of ['begin', ...statements]) await session.sql(statement)
     return session
   }
@@ -63,11 +59,11 @@ describe.each(['statement', 'row'] as const)('with writers side by side, capture
   it('writers that begin before and after the snapshot, end in any order, and roll back', async () => {
     await using before = await begun(`insert into items values (1, 'acme')`)
     await using lost = await begun(`insert into items values (2, 'acme')`)
-    await bed.sql(`insert into items values (3, 'acme')`)
+    await bed().sql(`insert into items values (3, 'acme')`)
     const { rows, cursor } = await snapshotOf(feed, acme)
     expect(rows).toEqual([3])
     await using after = await begun(`insert into items values (4, 'acme')`)
-    await bed.sql(`update items set v = 1 where id = 3`)
+    await bed().sql(`update items set v = 1 where id = 3`)
     await after.sql('commit')
     await lost.sql('rollback')
     const told = await keysSince(feed, acme, cursor)
@@ -90,7 +86,7 @@ describe.each(['statement', 'row'] as const)('with writers side by side, capture
       'savepoint b',
       `insert into items values (3, 'acme')`,
     )
-    await bed.sql(`insert into items values (4, 'acme')`)
+    await bed().sql(`insert into items values (4, 'acme')`)
     const { rows, cursor } = await snapshotOf(feed, acme)
     expect(rows).toEqual([4])
     await older.sql('commit')
@@ -98,8 +94,8 @@ describe.each(['statement', 'row'] as const)('with writers side by side, capture
   })
 
   it('transaction ids are 64 bits wide throughout: in the log, in the snapshot and in what is told', async () => {
-    await bed.sql(`insert into items values (1, 'acme')`)
-    const [columns] = await bed.sql(
+    await bed().sql(`insert into items values (1, 'acme')`)
+    const [columns] = await bed().sql(
       `select string_agg(distinct format_type(atttypid, null), ', ') as types from pg_attribute where attrelid = 'tidemark.log'::regclass and attname = 'xid'`,
     )
     expect(columns).toEqual({ types: 'xid8' })
@@ -110,6 +106,6 @@ describe.each(['statement', 'row'] as const)('with writers side by side, capture
     await writer.sql('commit')
     const page = await readChanges(feed, acme, { since: cursor })
     expect(page).toMatchObject({ changes: [{ key: '2', tx: own?.['xid'] }] })
-    expect(await bed.sql(`select xid::text from tidemark.log where keys = '{2}'`)).toEqual([own])
+    expect(await bed().sql(`select xid::text from tidemark.log where keys = '{2}'`)).toEqual([own])
   })
 })

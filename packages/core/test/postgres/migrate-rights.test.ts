@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { type InsufficientRightsError, notify, readChanges, tenant, untrack } from '../../src/index.ts'
 import { type AnyFeed, feedOn, quoted } from '../support/bed.ts'
 import { changesOf } from '../support/changes.ts'
-import { type Connected, openPostgres, type PostgresBed } from '../support/postgres-bed.ts'
+import { bedFrom } from '../support/contract.ts'
+import { type Connected, openPostgres } from '../support/postgres-bed.ts'
 import { type TestRole, withRole } from '../support/roles.ts'
 
 // Logins with the rights that a hosting provider's application role has, and fewer.
@@ -11,32 +12,28 @@ import { type TestRole, withRole } from '../support/roles.ts'
 const tables = { tasks: { tenant: 'tenant_id', key: 'id' } } as const
 const ddl = 'create table app.tasks (id int primary key, tenant_id text not null, v int)'
 
-let bed: PostgresBed
+const bed = bedFrom(openPostgres)
 let captureRole: string
-beforeAll(async () => {
-  bed = await openPostgres()
-})
-afterAll(() => bed.close())
 beforeEach(async () => {
-  await bed.reset()
+  await bed().reset()
   // Roles belong to the whole server, where other databases have a "tidemark_capture" that is not ours.
   captureRole = `tidemark_test_${randomBytes(4).toString('hex')}_capture`
 })
 
 /** Connects as the role. */
 function as(role: TestRole): Connected {
-  const url = new URL(bed.url)
+  const url = new URL(bed().url)
   url.username = role.name
   url.password = role.password
-  return bed.connect({ url: url.href })
+  return bed().connect({ url: url.href })
 }
 
 async function dropCaptureRole(): Promise<void> {
-  await bed.sql(
-    `drop schema if exists ${quoted(bed.feedSchema)} cascade; drop schema if exists app cascade; create schema app`,
+  await bed().sql(
+    `drop schema if exists ${quoted(bed().feedSchema)} cascade; drop schema if exists app cascade; create schema app`,
   )
-  const [there] = await bed.sql(`select 1 from pg_roles where rolname = '${captureRole}'`)
-  if (there !== undefined) await bed.sql(`drop owned by ${captureRole}; drop role ${captureRole}`)
+  const [there] = await bed().sql(`select 1 from pg_roles where rolname = '${captureRole}'`)
+  if (there !== undefined) await bed().sql(`drop owned by ${captureRole}; drop role ${captureRole}`)
 }
 
 async function refusal(work: Promise<unknown>): Promise<InsufficientRightsError> {
@@ -49,28 +46,30 @@ async function refusal(work: Promise<unknown>): Promise<InsufficientRightsError>
 }
 
 const nothingInstalled = async (): Promise<void> => {
-  expect(await bed.sql(`select to_regnamespace('${bed.feedSchema}') is null as nothing`)).toEqual([{ nothing: true }])
-  expect(await bed.sql(`select 1 from pg_roles where rolname = '${captureRole}'`)).toEqual([])
+  expect(await bed().sql(`select to_regnamespace('${bed().feedSchema}') is null as nothing`)).toEqual([
+    { nothing: true },
+  ])
+  expect(await bed().sql(`select 1 from pg_roles where rolname = '${captureRole}'`)).toEqual([])
 }
 
 describe('a role without DDL rights', () => {
   let superFeed: AnyFeed
   beforeEach(async () => {
-    await bed.sql(ddl)
-    superFeed = feedOn(bed, tables, { captureRole })
+    await bed().sql(ddl)
+    superFeed = feedOn(bed(), tables, { captureRole })
   })
 
   it('granted by migrate({ grantTo }) reads, appends and starts up on an up-to-date database, and can do no more', async () => {
-    await using role = await withRole(bed, { app: 'usage', tasks: 'select, insert, update, delete' })
+    await using role = await withRole(bed(), { app: 'usage', tasks: 'select, insert, update, delete' })
     await superFeed.migrate({ grantTo: [role.name] })
     await using server = as(role)
-    const feed = feedOn(bed, tables, { captureRole, db: server.db })
+    const feed = feedOn(bed(), tables, { captureRole, db: server.db })
     expect(await feed.migrate()).toEqual({ migrations: [], installed: [] })
     expect(await feed.verify()).toEqual([])
     expect(await feed.migrate({ grantTo: [role.name] })).toEqual({ migrations: [], installed: [] })
     expect(
       await changesOf(
-        { ...bed, sql: async (text) => (await server.pool.query(text)).rows as never },
+        { ...bed(), sql: async (text) => (await server.pool.query(text)).rows as never },
         feed,
         `insert into tasks values (1, 'acme')`,
       ),
@@ -99,34 +98,34 @@ describe('a role without DDL rights', () => {
   })
 
   it('is told what is missing when the database is not up to date, and nothing changes', async () => {
-    await using role = await withRole(bed, { app: 'usage', tasks: 'select, insert' })
+    await using role = await withRole(bed(), { app: 'usage', tasks: 'select, insert' })
     await superFeed.migrate({ grantTo: [role.name] })
-    await bed.sql('create table app.notes (id int primary key, tenant_id text not null)')
+    await bed().sql('create table app.notes (id int primary key, tenant_id text not null)')
     await using server = as(role)
-    const wider = feedOn(bed, { ...tables, notes: tables.tasks }, { captureRole, db: server.db })
+    const wider = feedOn(bed(), { ...tables, notes: tables.tasks }, { captureRole, db: server.db })
     const error = await refusal(wider.migrate())
     expect(error.message).toContain('"notes"')
     expect(error.steps.join(' ')).toContain('notes')
     expect(await superFeed.verify()).toEqual([])
-    expect(await bed.sql(`select name from tidemark.tracked`)).toEqual([{ name: 'tasks' }])
-    await refusal(untrack(feedOn(bed, tables, { captureRole, db: server.db }), 'tasks'))
+    expect(await bed().sql(`select name from tidemark.tracked`)).toEqual([{ name: 'tasks' }])
+    await refusal(untrack(feedOn(bed(), tables, { captureRole, db: server.db }), 'tasks'))
     expect(await superFeed.verify()).toEqual([])
     await dropCaptureRole()
   })
 
   it('is told so on a database where nothing is installed', async () => {
-    await using role = await withRole(bed, { app: 'usage', tasks: 'all' })
+    await using role = await withRole(bed(), { app: 'usage', tasks: 'all' })
     await using server = as(role)
-    const error = await refusal(feedOn(bed, tables, { captureRole, db: server.db }).migrate())
+    const error = await refusal(feedOn(bed(), tables, { captureRole, db: server.db }).migrate())
     expect(error.steps.length).toBeGreaterThan(0)
     await nothingInstalled()
   })
 
   it('that was granted nothing on the feed is told so by every call', async () => {
     await superFeed.migrate()
-    await using role = await withRole(bed, { app: 'usage', tasks: 'select' })
+    await using role = await withRole(bed(), { app: 'usage', tasks: 'select' })
     await using server = as(role)
-    const feed = feedOn(bed, tables, { captureRole, db: server.db })
+    const feed = feedOn(bed(), tables, { captureRole, db: server.db })
     for (const work of [
       () => feed.migrate(),
       () => feed.verify(),
@@ -150,17 +149,17 @@ describe('a role without DDL rights', () => {
 
 describe('an installer that is no superuser', () => {
   const grantDatabase = (role: TestRole): string =>
-    `grant create on database ${quoted(new URL(bed.url).pathname.slice(1))} to ${role.name}`
+    `grant create on database ${quoted(new URL(bed().url).pathname.slice(1))} to ${role.name}`
 
   it('with CREATE on the database and CREATEROLE installs, mends and untracks', async () => {
-    await using role = await withRole(bed, { app: 'all' }, 'createrole')
-    await bed.sql(grantDatabase(role))
+    await using role = await withRole(bed(), { app: 'all' }, 'createrole')
+    await bed().sql(grantDatabase(role))
     await using own = as(role)
     await own.pool.query(ddl)
-    const feed = feedOn(bed, tables, { captureRole, db: own.db })
+    const feed = feedOn(bed(), tables, { captureRole, db: own.db })
     expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     expect(await feed.migrate()).toEqual({ migrations: [], installed: [] })
-    const mine = { ...bed, sql: async (text: string) => (await own.pool.query(text)).rows as never }
+    const mine = { ...bed(), sql: async (text: string) => (await own.pool.query(text)).rows as never }
     expect(
       await changesOf(
         mine,
@@ -176,22 +175,22 @@ describe('an installer that is no superuser', () => {
     )
     expect(await feed.migrate()).toEqual({ migrations: [], installed: ['tasks'] })
     expect(await changesOf(mine, feed, `insert into tasks values (1, 'acme')`)).toEqual(['create tasks 1 @acme'])
-    await using plain = await withRole(bed)
+    await using plain = await withRole(bed())
     await feed.migrate({ grantTo: [plain.name] })
     await untrack(feed, 'tasks')
-    expect(await bed.sql(`select 1 from pg_proc where proname like 'c1_%'`)).toEqual([])
+    expect(await bed().sql(`select 1 from pg_proc where proname like 'c1_%'`)).toEqual([])
     await dropCaptureRole()
   })
 
   it('the capture role that it made is no superuser and cannot log in, and is reused by the next installation', async () => {
-    await using role = await withRole(bed, { app: 'all' }, 'createrole')
-    await bed.sql(grantDatabase(role))
+    await using role = await withRole(bed(), { app: 'all' }, 'createrole')
+    await bed().sql(grantDatabase(role))
     await using own = as(role)
     await own.pool.query(ddl)
-    const feed = feedOn(bed, tables, { captureRole, db: own.db })
+    const feed = feedOn(bed(), tables, { captureRole, db: own.db })
     await feed.migrate()
     expect(
-      await bed.sql(`select rolcanlogin, rolsuper, rolcreaterole from pg_roles where rolname = '${captureRole}'`),
+      await bed().sql(`select rolcanlogin, rolsuper, rolcreaterole from pg_roles where rolname = '${captureRole}'`),
     ).toEqual([{ rolcanlogin: false, rolsuper: false, rolcreaterole: false }])
     await own.pool.query(`drop schema tidemark cascade`)
     expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
@@ -199,28 +198,28 @@ describe('an installer that is no superuser', () => {
   })
 
   it('without CREATEROLE is given steps; done by an administrator, they are enough', async () => {
-    await using role = await withRole(bed, { app: 'all' })
-    await bed.sql(grantDatabase(role))
+    await using role = await withRole(bed(), { app: 'all' })
+    await bed().sql(grantDatabase(role))
     await using own = as(role)
     await own.pool.query(ddl)
-    const feed = feedOn(bed, tables, { captureRole, db: own.db })
+    const feed = feedOn(bed(), tables, { captureRole, db: own.db })
     const { steps } = await refusal(feed.migrate())
     await nothingInstalled()
-    for (const step of steps) await bed.sql(step)
+    for (const step of steps) await bed().sql(step)
     expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     expect(await feed.verify()).toEqual([])
     await dropCaptureRole()
   })
 
   it('without any right is given steps; done by an administrator, they are enough', async () => {
-    await using role = await withRole(bed, { app: 'all' })
+    await using role = await withRole(bed(), { app: 'all' })
     await using own = as(role)
     await own.pool.query(ddl)
-    const feed = feedOn(bed, tables, { captureRole, db: own.db })
+    const feed = feedOn(bed(), tables, { captureRole, db: own.db })
     // First the capture role is missing, then the right to make the schema.
     for (let round = 1; round <= 2; round++) {
-      for (const step of (await refusal(feed.migrate())).steps) await bed.sql(step)
-      expect(await bed.sql(`select to_regnamespace('tidemark') is null as nothing`)).toEqual([{ nothing: true }])
+      for (const step of (await refusal(feed.migrate())).steps) await bed().sql(step)
+      expect(await bed().sql(`select to_regnamespace('tidemark') is null as nothing`)).toEqual([{ nothing: true }])
     }
     expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     expect(await feed.verify()).toEqual([])
@@ -228,52 +227,52 @@ describe('an installer that is no superuser', () => {
   })
 
   it("is given steps when the schema, or the capture role, is somebody else's", async () => {
-    await using role = await withRole(bed, { app: 'all' }, 'createrole')
-    await bed.sql(`${grantDatabase(role)}; create schema tidemark; create role ${captureRole} nologin`)
+    await using role = await withRole(bed(), { app: 'all' }, 'createrole')
+    await bed().sql(`${grantDatabase(role)}; create schema tidemark; create role ${captureRole} nologin`)
     await using own = as(role)
     await own.pool.query(ddl)
-    const feed = feedOn(bed, tables, { captureRole, db: own.db })
+    const feed = feedOn(bed(), tables, { captureRole, db: own.db })
     let rounds = 0
     // On 15 CREATEROLE may grant every role: one round less.
     for (
       ;
-      (await bed.sql(`select 1 from pg_class where relname = 'tracked' and relnamespace = 'tidemark'::regnamespace`))
+      (await bed().sql(`select 1 from pg_class where relname = 'tracked' and relnamespace = 'tidemark'::regnamespace`))
         .length === 0;
       rounds++
     ) {
-      if (rounds === (bed.major >= 16 ? 2 : 1)) break
-      for (const step of (await refusal(feed.migrate())).steps) await bed.sql(step)
+      if (rounds === (bed().major >= 16 ? 2 : 1)) break
+      for (const step of (await refusal(feed.migrate())).steps) await bed().sql(step)
     }
     expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     await dropCaptureRole()
   })
 
   it('needs no CREATE on the database when the schema was made for it', async () => {
-    await using role = await withRole(bed, { app: 'all' })
-    await bed.sql(
+    await using role = await withRole(bed(), { app: 'all' })
+    await bed().sql(
       `create role ${captureRole} nologin; grant ${captureRole} to ${role.name}; create schema tidemark authorization ${role.name}`,
     )
     await using own = as(role)
     await own.pool.query(ddl)
-    const feed = feedOn(bed, tables, { captureRole, db: own.db })
+    const feed = feedOn(bed(), tables, { captureRole, db: own.db })
     expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
     expect(await feed.verify()).toEqual([])
     await dropCaptureRole()
   })
 
   it('may own its tables through a role it is member of, and is refused tables of others by name', async () => {
-    await using role = await withRole(bed, { app: 'all' }, 'createrole')
-    await using group = await withRole(bed, { app: 'all' })
-    await bed.sql(
+    await using role = await withRole(bed(), { app: 'all' }, 'createrole')
+    await using group = await withRole(bed(), { app: 'all' })
+    await bed().sql(
       `${grantDatabase(role)}; grant ${group.name} to ${role.name}; ${ddl}; alter table app.tasks owner to ${group.name}; create table app.foreign_one (id int primary key)`,
     )
     await using own = as(role)
-    const feed = feedOn(bed, tables, { captureRole, db: own.db })
+    const feed = feedOn(bed(), tables, { captureRole, db: own.db })
     expect(await feed.migrate()).toEqual({ migrations: [1, 2], installed: ['tasks'] })
-    const wider = feedOn(bed, { ...tables, foreign_one: { tenant: null, key: 'id' } }, { captureRole, db: own.db })
+    const wider = feedOn(bed(), { ...tables, foreign_one: { tenant: null, key: 'id' } }, { captureRole, db: own.db })
     const error = await refusal(wider.migrate())
     expect(error.message).toContain('"foreign_one"')
-    expect(await bed.sql(`select name from tidemark.tracked`)).toEqual([{ name: 'tasks' }])
+    expect(await bed().sql(`select name from tidemark.tracked`)).toEqual([{ name: 'tasks' }])
     await dropCaptureRole()
   })
 })

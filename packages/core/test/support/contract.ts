@@ -22,15 +22,20 @@ function suffix({ feedSchema, level = 'statement' }: BedOptions): string {
 
 function runOn<B extends Bed>(name: string, open: () => Promise<B>, contracts: readonly Contract<B>[]): void {
   describe(name, () => {
-    let opened: B | undefined
-    const bed = (): B => {
-      if (opened === undefined) throw new Error('the database is opened before the first test, not earlier')
-      return opened
-    }
-    beforeAll(async () => {
-      opened = await open()
-    })
-    afterAll(() => opened?.close())
+    const bed = bedFrom(open)
     for (const contract of contracts) contract(bed)
   })
+}
+
+/** Opens a back end before the tests of a file or block, and closes it behind them. What it returns may be called inside tests and hooks only. */
+export function bedFrom<B extends Bed>(open: () => Promise<B>): () => B {
+  let opened: B | undefined
+  beforeAll(async () => {
+    opened = await open()
+  })
+  afterAll(() => opened?.close())
+  return () => {
+    if (opened === undefined) throw new Error('the database is opened before the first test, not earlier')
+    return opened
+  }
 }

@@ -3,9 +3,10 @@ import { DeclarationConflictError, UnsupportedColumnError } from '../../errors.t
 import type { MigrateOptions } from '../../feed.ts'
 import type { AnyKysely, AnyTransaction, CataloguedColumn, FeedSetup } from '../dialect.ts'
 import { compareCapture, type Difference } from './capture/compare-capture.ts'
-import { describeTables, suspectPartitions, type TableFacts } from './capture/describe-tables.ts'
+import { describeTables, type TableFacts } from './capture/describe-tables.ts'
 import { inspectTracked, type Tracked } from './capture/inspect-capture.ts'
 import { type CapturePlan, planCapture } from './capture/plan-capture.ts'
+import { suspectPartitions } from './capture/suspect-partitions.ts'
 import { currentName, newPartitions } from './capture/table-layout.ts'
 import { identityConflict } from './identity-conflict.ts'
 
@@ -16,36 +17,56 @@ export interface Compared {
   readonly difference: Difference | null
 }
 
-/**
- * Compares declared tables with the installed capture, in two statements for all of them. Throws the typed refusal of the first table that
- * cannot be captured as declared.
- */
+/** What the database says of declared tables, and of everything the feed tracks. */
+export interface Inspection {
+  readonly described: ReadonlyMap<string, TableFacts>
+  readonly tracked: readonly Tracked[]
+}
+
+/** Two statements, however many tables. */
+export async function inspectTables(
+  db: AnyKysely | AnyTransaction,
+  setup: FeedSetup,
+  tables: Iterable<DeclaredTable>,
+): Promise<Inspection> {
+  return { described: await describeTables(db, setup, tables), tracked: await inspectTracked(db, setup.schema) }
+}
+
+/** Compares declared tables with the installed capture. Throws the typed refusal of the first table that cannot be captured as declared. */
 export async function compareTables(
   db: AnyKysely | AnyTransaction,
   setup: FeedSetup,
-  { redeclare }: Pick<MigrateOptions, 'redeclare'>,
+  options: Pick<MigrateOptions, 'redeclare'>,
   only: Iterable<DeclaredTable> = setup.tables.values(),
+  inspection?: Inspection,
 ): Promise<Compared[]> {
   const tables = [...only]
-  const described = await describeTables(db, setup, tables)
-  const allTracked = await inspectTracked(db, setup.schema)
+  const inspected = inspection ?? (await inspectTables(db, setup, tables))
   const compared: Compared[] = []
-  for (const declared of tables) {
-    const facts = described.get(declared.name)
-    const tracked = followRenames(
-      allTracked.find(({ name }) => name === declared.name),
-      facts,
-    )
-    const again = redeclare?.includes(declared.name) === true
-    const effective = again || facts === undefined ? declared : reconcile(declared, tracked, facts)
-    const plan = planCapture(effective, facts)
-    requireOneName(plan, allTracked)
-    const suspects = tracked?.layout == null ? [] : newPartitions(tracked.layout, plan.facts)
-    const difference = compareCapture(plan, tracked, setup, await suspectPartitions(db, suspects))
-    compared.push({ plan, tracked, difference })
-  }
-  requireOneTenantType(compared, allTracked)
+  for (const declared of tables) compared.push(await compareTable(db, setup, options, declared, inspected))
+  requireOneTenantType(compared, inspected.tracked)
   return compared
+}
+
+async function compareTable(
+  db: AnyKysely | AnyTransaction,
+  setup: FeedSetup,
+  { redeclare }: Pick<MigrateOptions, 'redeclare'>,
+  declared: DeclaredTable,
+  { described, tracked: allTracked }: Inspection,
+): Promise<Compared> {
+  const facts = described.get(declared.name)
+  const tracked = followRenames(
+    allTracked.find(({ name }) => name === declared.name),
+    facts,
+  )
+  const again = redeclare?.includes(declared.name) === true
+  const effective = again || facts === undefined ? declared : reconcile(declared, tracked, facts)
+  const plan = planCapture(effective, facts)
+  requireOneName(plan, allTracked)
+  const suspects = tracked?.layout == null ? [] : newPartitions(tracked.layout, plan.facts)
+  const difference = compareCapture(plan, tracked, setup, await suspectPartitions(db, suspects))
+  return { plan, tracked, difference }
 }
 
 /** A renamed column is the same column: the catalogue is read as if it had always been called so. */

@@ -1,12 +1,14 @@
+import type { DeclaredTable } from '../../declaration.ts'
 import { InsufficientRightsError, UnknownTableError } from '../../errors.ts'
 import type { MigrateOptions, MigrateReport } from '../../feed.ts'
 import type { AnyTransaction, FeedSetup } from '../dialect.ts'
 import { ensureCaptureRole } from './capture/capture-role.ts'
 import { hasNewLayout } from './capture/compare-capture.ts'
-import { qualifiedName, suspectPartitions } from './capture/describe-tables.ts'
+import { qualifiedName } from './capture/describe-tables.ts'
 import { inspectTracked } from './capture/inspect-capture.ts'
 import { announceTable, installCapture, noteLayout, removeCapture } from './capture/install-capture.ts'
 import type { CapturePlan } from './capture/plan-capture.ts'
+import { suspectPartitions } from './capture/suspect-partitions.ts'
 import { newPartitions } from './capture/table-layout.ts'
 import { compareTables } from './compare-tables.ts'
 import { grantReading } from './grants.ts'
@@ -23,29 +25,41 @@ export async function migrate(setup: FeedSetup, options: MigrateOptions): Promis
     if (compared.difference === null && !hasNewLayout(compared)) continue
     const { declared } = compared.plan
     await asOwner(setup, declared.name, options, async (trx) => {
-      // Looked at again under the lock: another process may have been here.
-      const [now] = await compareTables(trx, setup, options, [declared])
-      if (now === undefined) return
-      const { plan, tracked, difference } = now
-      const owner = await isOwner(trx, setup, plan)
-      if (difference === null) return owner ? await noteLayout(trx, setup, now) : undefined
-      if (!owner) throw notOwner(setup, declared.name)
-      await ensureCaptureRole(trx, setup)
-      await installCapture(trx, setup, plan, tracked, difference.unseen)
-      const [after] = await compareTables(trx, setup, options, [declared])
-      // The grants have changed the columns' versions. What somebody else changed meanwhile is left to the next start.
-      if (after?.difference === null) await noteLayout(trx, setup, after)
-      // A new partition that was harmless when it was looked at may have been truncated before its trigger stood.
-      if (!difference.unseen && tracked?.layout != null && after !== undefined) {
-        const suspects = await suspectPartitions(trx, newPartitions(tracked.layout, after.plan.facts))
-        if (suspects.length > 0) await announceTable(trx, setup.schema, tracked.number)
-      }
-      installed.push(declared.name)
+      if (await mendTable(trx, setup, options, declared)) installed.push(declared.name)
     })
   }
   if (!(await idsAreHandedOutSingly(setup))) await handOutIdsSingly(setup, options)
   if (options.grantTo !== undefined) await grantReading(setup, options.grantTo)
   return { migrations, installed }
+}
+
+/** Looks at a table again under the lock, since another process may have been here, and mends what differs. Whether something did. */
+async function mendTable(
+  trx: AnyTransaction,
+  setup: FeedSetup,
+  options: MigrateOptions,
+  declared: DeclaredTable,
+): Promise<boolean> {
+  const [now] = await compareTables(trx, setup, options, [declared])
+  if (now === undefined) return false
+  const { plan, tracked, difference } = now
+  const owner = await isOwner(trx, setup, plan)
+  if (difference === null) {
+    if (owner) await noteLayout(trx, setup, now)
+    return false
+  }
+  if (!owner) throw notOwner(setup, declared.name)
+  await ensureCaptureRole(trx, setup)
+  await installCapture(trx, setup, plan, tracked, difference.unseen)
+  const [after] = await compareTables(trx, setup, options, [declared])
+  // The grants have changed the columns' versions. What somebody else changed meanwhile is left to the next start.
+  if (after?.difference === null) await noteLayout(trx, setup, after)
+  // A new partition that was harmless when it was looked at may have been truncated before its trigger stood.
+  if (!difference.unseen && tracked?.layout != null && after !== undefined) {
+    const suspects = await suspectPartitions(trx, newPartitions(tracked.layout, after.plan.facts))
+    if (suspects.length > 0) await announceTable(trx, setup.schema, tracked.number)
+  }
+  return true
 }
 
 /**

@@ -22,6 +22,11 @@ export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
+/** Quotes a name with its schema. */
+export function qualified({ schema, name }: { readonly schema: string; readonly name: string }): string {
+  return `${identifier(schema)}.${identifier(name)}`
+}
+
 /** Quotes a string literal, safe whatever `standard_conforming_strings` says. */
 export function literal(text: string): string {
   const quoted = `'${text.replaceAll("'", "''")}'`

@@ -1,8 +1,7 @@
 import { TidemarkError, type TidemarkErrorCode } from '../../errors.ts'
 import type { Finding } from '../../feed.ts'
 import type { FeedSetup } from '../dialect.ts'
-import { inspectTracked } from './capture/inspect-capture.ts'
-import { compareTables } from './compare-tables.ts'
+import { compareTables, inspectTables } from './compare-tables.ts'
 import { appliedSteps, pendingSteps } from './migrate-schema.ts'
 import { identifier, run } from './run.ts'
 
@@ -25,10 +24,11 @@ export async function verify(setup: FeedSetup): Promise<readonly Finding[]> {
       unseen: true,
     })
   }
-  const tracked = await inspectTracked(setup.db, setup.schema)
+  const inspection = await inspectTables(setup.db, setup, setup.tables.values())
+  const { tracked } = inspection
   for (const table of setup.tables.values()) {
     try {
-      const [compared] = await compareTables(setup.db, setup, {}, [table])
+      const [compared] = await compareTables(setup.db, setup, {}, [table], inspection)
       if (compared?.difference) findings.push({ ...compared.difference, table: table.name, remedy: MIGRATE })
     } catch (error) {
       if (!(error instanceof TidemarkError)) throw error

@@ -4,7 +4,7 @@ import { rowDelete, rowInsert, rowUpdate } from './row-functions.ts'
 import { statementDelete, statementInsert, statementUpdate } from './statement-functions.ts'
 
 /** Version of the generated functions. A process never replaces functions of a newer version. */
-export const CAPTURE_VERSION = 2
+export const CAPTURE_VERSION = 3
 
 export const captureOperations = ['c', 'u', 'd', 't'] as const
 /** Create, update, delete, truncate. */

@@ -1,21 +1,21 @@
 import { InsufficientRightsError } from '../../../errors.ts'
 import type { AnyTransaction, FeedSetup } from '../../dialect.ts'
-import { identifier, INSUFFICIENT_PRIVILEGE, run, sqlState } from '../run.ts'
-import { policyName } from './describe-tables.ts'
-import type { CapturePlan } from './plan-capture.ts'
+import { identifier, INSUFFICIENT_PRIVILEGE, qualified, run, sqlState } from '../run.ts'
+import { policyName } from './names.ts'
+import { type CapturePlan, trackedColumns } from './plan-capture.ts'
 
 /**
  * Lets the capture role look up the keys of a table, and nothing else of it: the columns that make up key, tenant and scopes, of all rows. A policy
  * is made only where row security is on: to make one takes the table from its readers for a moment.
  */
 export async function grantLookup(trx: AnyTransaction, setup: FeedSetup, plan: CapturePlan): Promise<void> {
-  const { facts, key, tenant, scopes } = plan
+  const { facts } = plan
   const role = identifier(setup.captureRole)
-  const table = `${identifier(facts.schema)}.${identifier(facts.name)}`
-  const columns = [...key, ...(tenant === null ? [] : [tenant]), ...scopes].map(({ name }) => identifier(name))
+  const table = qualified(facts)
+  const columns = trackedColumns(plan).map(({ name }) => identifier(name))
   const surplus = facts.captureRole.granted.map(identifier).filter((name) => !columns.includes(name))
   if (surplus.length > 0) await run(trx, `revoke select (${surplus.join(', ')}) on ${table} from ${role}`)
-  await run(trx, `grant select (${[...new Set(columns)].join(', ')}) on ${table} to ${role}`)
+  await run(trx, `grant select (${columns.join(', ')}) on ${table} to ${role}`)
   if (!(await mayUseSchema(trx, setup.captureRole, facts.schema))) {
     const step = `grant usage on schema ${identifier(facts.schema)} to ${role}`
     try {

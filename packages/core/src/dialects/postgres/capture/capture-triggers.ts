@@ -1,10 +1,14 @@
-import { identifier } from '../run.ts'
+import { identifier, qualified } from '../run.ts'
 import { type CaptureOperation, captureOperations } from './capture-functions.ts'
-import type { CapturePlan } from './plan-capture.ts'
+import { CHANGED } from './captured-row.ts'
+import { functionName, guardName, triggerName } from './names.ts'
+import { type CapturePlan, trackedColumns } from './plan-capture.ts'
 import { newRows, oldRows } from './statement-functions.ts'
 
 /** A trigger that a captured table must have, or one of its partitions. */
 export interface WantedTrigger {
+  /** `null`: the guard. */
+  readonly operation: CaptureOperation | null
   readonly relation: string
   /** Qualified name of the table it stands on. */
   readonly table: string
@@ -28,38 +32,23 @@ export interface WantedTrigger {
   readonly definition: string
 }
 
-/** `"!<schema>_<op>"`: sorts before every other trigger, and two feeds on one table do not collide (docs/capture.md, "Statement triggers"). */
-function triggerName(schema: string, operation: CaptureOperation): string {
-  return `!${schema}_${operation}`
-}
-
-/** The guard: never fires, but makes Postgres refuse to drop or retype the columns that capture reads, and names itself in that error. */
-function guardName(schema: string): string {
-  return `!${schema}_guard`
-}
-
-/** Trigger function, qualified but not quoted, as the inspection reports it. */
-export function functionName(number: number, operation: CaptureOperation): string {
-  return `c${number}_${operation}`
-}
-
 const words: Readonly<Record<CaptureOperation, string>> = { c: 'insert', u: 'update', d: 'delete', t: 'truncate' }
 
 // pg_trigger.tgtype
 const ROW = 1
 const eventBits: Readonly<Record<CaptureOperation, number>> = { c: 4, d: 8, u: 16, t: 32 }
 
-const IF_CHANGED = 'when (old.* operator(pg_catalog.*<>) new.*)'
+const IF_CHANGED = `when (old.* ${CHANGED} new.*)`
 
 /** All triggers of a table as planned: its own, its partitions', and the guard. */
 export function wantedTriggers(plan: CapturePlan, schema: string, number: number): WantedTrigger[] {
   const { facts } = plan
-  const root = { relation: facts.oid, table: `${identifier(facts.schema)}.${identifier(facts.name)}` }
+  const root = { relation: facts.oid, table: qualified(facts) }
   const wanted = captureOperations.map((operation) => captureTrigger(plan, schema, number, operation, root, false))
-  for (const { oid, schema: partitionSchema, name } of facts.partitions) {
-    const partition = { relation: oid, table: `${identifier(partitionSchema)}.${identifier(name)}` }
+  for (const partition of facts.partitions) {
+    const place = { relation: partition.oid, table: qualified(partition) }
     for (const operation of captureOperations)
-      wanted.push(captureTrigger(plan, schema, number, operation, partition, operation !== 't'))
+      wanted.push(captureTrigger(plan, schema, number, operation, place, operation !== 't'))
   }
   return [...wanted, guard(plan, schema, root)]
 }
@@ -85,6 +74,7 @@ function captureTrigger(
   const call = `execute function ${identifier(schema)}.${functionName(number, operation)}()`
   return {
     ...place,
+    operation,
     name: triggerName(schema, operation),
     label: `${words[operation]} trigger`,
     function: `${schema}.${functionName(number, operation)}`,
@@ -106,10 +96,11 @@ function captureTrigger(
 }
 
 function guard(plan: CapturePlan, schema: string, place: Place): WantedTrigger {
-  const columns = [...new Set([...plan.key, ...(plan.tenant === null ? [] : [plan.tenant]), ...plan.scopes])]
-  const names = [...new Set(columns.map(({ name }) => identifier(name)))]
+  const columns = trackedColumns(plan)
+  const names = columns.map(({ name }) => identifier(name))
   return {
     ...place,
+    operation: null,
     name: guardName(schema),
     label: 'guard of the tracked columns',
     function: `${schema}.guard`,
@@ -117,7 +108,7 @@ function guard(plan: CapturePlan, schema: string, place: Place): WantedTrigger {
     oldTable: null,
     newTable: null,
     ifChanged: false,
-    columns: [...new Set(columns.map(({ number }) => number))].toSorted((a, b) => a - b),
+    columns: columns.map(({ number }) => number),
     enabled: 'D',
     copy: false,
     definition: `after update of ${names.join(', ')} on ${place.table} for each statement execute function ${identifier(schema)}.guard()`,

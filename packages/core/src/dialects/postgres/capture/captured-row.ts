@@ -1,7 +1,7 @@
 import { canonicalKey, canonicalText } from './canonical-text.ts'
-import { policyName } from './describe-tables.ts'
+import { policyName } from './names.ts'
 import type { CapturedColumn, CapturePlan } from './plan-capture.ts'
-import { identifier, literal } from '../run.ts'
+import { identifier, literal, qualified } from '../run.ts'
 
 /** SQL over the rows of a captured table: what its trigger functions say of a row under an alias. Everything is qualified. */
 export class CapturedRow {
@@ -10,14 +10,12 @@ export class CapturedRow {
   /** The log with the columns that capture fills. */
   readonly log: string
   readonly #schema: string
-  readonly #schemaName: string
 
   constructor(plan: CapturePlan, schema: string, number: number) {
     this.plan = plan
     this.number = number
-    this.#schema = identifier(schema)
-    this.#schemaName = schema
-    this.log = `${this.#schema}.log (tbl, op, n, tenant, scopes, keys)`
+    this.#schema = schema
+    this.log = `${identifier(schema)}.log (tbl, op, n, tenant, scopes, keys)`
   }
 
   key(alias: string): string {
@@ -28,7 +26,7 @@ export class CapturedRow {
   requiredTenant(tenantText: string): string {
     const { tenant, declared } = this.plan
     if (tenant === null) return NO_TEXT
-    return `coalesce(${tenantText}, ${this.#schema}.null_tenant(${literal(declared.name)}, ${literal(tenant.name)}))`
+    return `coalesce(${tenantText}, ${identifier(this.#schema)}.null_tenant(${literal(declared.name)}, ${literal(tenant.name)}))`
   }
 
   tenant(alias: string): string {
@@ -49,10 +47,16 @@ export class CapturedRow {
     return [...equal, ...alike].join(' and ')
   }
 
-  /** A row's delete is announced: a legacy row whose tenant is null was never announced to anyone. */
-  deleteMatters(alias: string): readonly string[] {
-    const { tenant } = this.plan
-    return tenant === null ? [] : [`${column(alias, tenant)} is not null`]
+  /**
+   * When the delete of a row is told: a legacy row whose tenant is null was never announced to anyone, and where keys can be taken before they are freed, a key
+   * that is there again was not deleted.
+   */
+  deleteConditions(alias: string): readonly string[] {
+    const { tenant, reusesKeys } = this.plan
+    return [
+      ...(tenant === null ? [] : [`${column(alias, tenant)} is not null`]),
+      ...(reusesKeys ? [`not ${this.#isThereNow(alias)}`] : []),
+    ]
   }
 
   /** Appends a table-level entry. */
@@ -65,27 +69,27 @@ export class CapturedRow {
    * of the table's owner with this role's rights. Then the whole table is told instead.
    */
   get isBlind(): string {
-    const { oid, schema, name } = this.plan.facts
-    const relation = `${oid}::pg_catalog.oid`
-    const policies = `(select from pg_catalog.pg_policy p where p.polrelid ${EQ} ${relation} and `
-    const concerned = `(0::pg_catalog.oid ${EQ} any (p.polroles) or (select r.oid from pg_catalog.pg_roles r where r.rolname ${EQ} current_user) ${EQ} any (p.polroles))`
-    return [
-      `pg_catalog.to_regclass(${literal(`${identifier(schema)}.${identifier(name)}`)})::pg_catalog.oid is distinct from ${relation}`,
-      `pg_catalog.row_security_active(${relation}) and (exists ${policies} not p.polpermissive and ${concerned})`,
-      `not exists ${policies} p.polname ${EQ} ${literal(policyName(this.#schemaName))} and pg_catalog.pg_get_expr(p.polqual, p.polrelid) ${EQ} 'true'))`,
-    ].join(' or ')
+    const { facts } = this.plan
+    const relation = `${facts.oid}::pg_catalog.oid`
+    const policy = (which: string): string =>
+      `exists (select from pg_catalog.pg_policy p where p.polrelid ${EQ} ${relation} and ${which})`
+    const forThisRole = `(0::pg_catalog.oid ${EQ} any (p.polroles) or (select r.oid from pg_catalog.pg_roles r where r.rolname ${EQ} current_user) ${EQ} any (p.polroles))`
+    const own = `p.polname ${EQ} ${literal(policyName(this.#schema))} and pg_catalog.pg_get_expr(p.polqual, p.polrelid) ${EQ} 'true'`
+    const renamed = `pg_catalog.to_regclass(${literal(qualified(facts))})::pg_catalog.oid is distinct from ${relation}`
+    const hidden = `pg_catalog.row_security_active(${relation}) and (${policy(`not p.polpermissive and ${forThisRole}`)} or not ${policy(own)})`
+    return `${renamed} or ${hidden}`
   }
 
   /**
    * The row is in the table now, at the end of the statement: what gave its key away was followed by what took it again. `=` beside the text is for
    * the index, where it can be trusted not to be the type owner's.
    */
-  isThereNow(alias: string): string {
+  #isThereNow(alias: string): string {
     const { facts, key } = this.plan
     const indexed = key
       .filter(({ coarse, kind }) => coarse && kind !== 'enum' && kind !== 'citext')
       .map((c) => `${column('x', c)} ${EQ} ${column(alias, c)}`)
-    return `exists (select from ${identifier(facts.schema)}.${identifier(facts.name)} x where ${[...indexed, this.same('x', alias)].join(' and ')})`
+    return `exists (select from ${qualified(facts)} x where ${[...indexed, this.same('x', alias)].join(' and ')})`
   }
 }
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { FindingCode } from '../../../feed.ts'
 import type { FeedSetup } from '../../dialect.ts'
-import { CAPTURE_VERSION, captureBody, captureOperations, captureSettings } from './capture-functions.ts'
-import { functionName, type WantedTrigger, wantedTriggers } from './capture-triggers.ts'
+import { CAPTURE_VERSION, captureBody, captureSettings } from './capture-functions.ts'
+import { type WantedTrigger, wantedTriggers } from './capture-triggers.ts'
 import { catalogued, type Tracked, type TriggerFacts } from './inspect-capture.ts'
-import type { CapturePlan } from './plan-capture.ts'
+import { type CapturePlan, trackedColumns } from './plan-capture.ts'
 import { layoutOf, newPartitions, unseenChange } from './table-layout.ts'
 
 /** How the installed capture of a table differs from what it should be. */
@@ -46,7 +46,7 @@ export function compareCapture(
   const where = ({ relation, table, label }: WantedTrigger): string =>
     relation === plan.facts.oid ? label : `${label} of partition ${table}`
 
-  const capturing = wanted.filter(({ enabled }) => enabled === 'A')
+  const capturing = wanted.filter(isCapturing)
   for (const trigger of capturing) {
     const present = found(trigger)
     if (present === undefined) {
@@ -61,14 +61,15 @@ export function compareCapture(
     schema,
     tracked.number,
   )
-  if (otherLevel.every((trigger) => trigger.enabled === 'D' || isAttached(found(trigger), trigger))) {
+  if (otherLevel.filter(isCapturing).every((trigger) => isAttached(found(trigger), trigger))) {
     const why =
       plan.rowReason === null ? 'no longer needs row triggers' : `needs row triggers, because ${plan.rowReason}`
     return { code: 'level', problem: why, unseen: plan.facts.subscribed }
   }
   for (const trigger of capturing)
     if (!isAttached(found(trigger), trigger)) return unseen('trigger', `${where(trigger)} was altered`)
-  for (const trigger of capturing) {
+  // The partitions' triggers call the same functions.
+  for (const trigger of capturing.filter(({ relation }) => relation === plan.facts.oid)) {
     const difference = compareFunction(plan, tracked, trigger, found(trigger), schema, captureRole)
     if (difference !== null) return { ...difference, problem: `${where(trigger)} ${difference.problem}` }
   }
@@ -78,12 +79,17 @@ export function compareCapture(
     return harmless('trigger', `trigger "${stray.name}" does not belong here, and may tell changes twice`)
   const seen = compareRights(plan)
   if (seen !== null) return harmless('rights', seen)
-  for (const guard of wanted.filter(({ enabled }) => enabled === 'D')) {
+  for (const guard of wanted.filter((trigger) => !isCapturing(trigger))) {
     const present = found(guard)
     if (present === undefined) return harmless('guard', `${guard.label} is missing`)
-    if (present.enabled !== 'D' || !isAttached(present, guard)) return harmless('guard', `${guard.label} was altered`)
+    if (present.enabled !== guard.enabled || !isAttached(present, guard))
+      return harmless('guard', `${guard.label} was altered`)
   }
   return null
+}
+
+function isCapturing({ operation }: WantedTrigger): boolean {
+  return operation !== null
 }
 
 /** Whether the table has changed in ways that harm nothing since its layout was noted. */
@@ -105,7 +111,7 @@ export function findTrigger(tracked: Tracked | undefined, wanted: WantedTrigger)
 
 /** Triggers of this capture that no longer belong: renamed ones, which would tell everything twice, and those on partitions that were detached. */
 export function strayTriggers(tracked: Tracked, wanted: readonly WantedTrigger[]): readonly TriggerFacts[] {
-  const own = wanted.filter(({ enabled }) => enabled === 'A').map((trigger) => trigger.function)
+  const own = wanted.filter(isCapturing).map((trigger) => trigger.function)
   return tracked.triggers.filter(
     (present) =>
       !present.copy &&
@@ -137,10 +143,8 @@ function compareFunction(
   schema: string,
   captureRole: string,
 ): Difference | null {
-  const operation = captureOperations.find(
-    (op) => functionName(tracked.number, op) === wanted.function.slice(schema.length + 1),
-  )
-  if (operation === undefined || present === undefined) return null
+  const { operation } = wanted
+  if (operation === null || present === undefined) return null
   const body = captureBody(plan, operation, schema, tracked.number)
   if (present.bodyHash !== createHash('sha256').update(body, 'utf8').digest('hex'))
     return { code: 'function', problem: 'has another function', unseen: tracked.captureVersion === CAPTURE_VERSION }
@@ -157,9 +161,10 @@ function compareFunction(
 }
 
 /** The capture role must see the keys it looks up, all of them, and nothing where it looks nothing up. */
-function compareRights({ reusesKeys, facts, key, tenant, scopes }: CapturePlan): string | null {
+function compareRights(plan: CapturePlan): string | null {
+  const { reusesKeys, facts } = plan
   const { schemaUsage, columns, granted, policy } = facts.captureRole
-  const needed = reusesKeys ? [...key, ...(tenant === null ? [] : [tenant]), ...scopes].map(({ name }) => name) : []
+  const needed = reusesKeys ? trackedColumns(plan).map(({ name }) => name) : []
   if (granted.some((name) => !needed.includes(name)) || (policy && !(reusesKeys && facts.rowSecurity)))
     return 'the capture role may see more than the keys that it looks up'
   if (!reusesKeys) return null

@@ -1,7 +1,8 @@
 import type { DeclaredTable } from '../../../declaration.ts'
 import type { AnyKysely, AnyTransaction, FeedSetup } from '../../dialect.ts'
 import type { TypeFacts } from './canonical-text.ts'
-import { identifier, isMissingObject, LOCK_NOT_AVAILABLE, run, sqlState } from '../run.ts'
+import { policyName } from './names.ts'
+import { identifier, run } from '../run.ts'
 
 /** What the database's catalogue says of a declared table. */
 export interface TableFacts {
@@ -150,51 +151,6 @@ const statement = `
         and (0 = any (p.polroles) or exists (select from unnest(p.polroles) as o(oid) where o.oid <> 0 and pg_has_role(r.oid, o.oid, 'usage')))))
   ) end)::text as facts
   from declared d left join pg_class c on c.oid = d.oid left join pg_namespace n on n.oid = c.relnamespace left join pg_roles r on r.rolname = $2`
-
-/** Name of the policy that lets the capture role see all rows of a table whose keys it looks up. */
-export function policyName(schema: string): string {
-  return `!${schema}_keys`
-}
-
-/**
- * Names of those partitions whose rows may have changed unseen before capture knew of them: they hold rows, which may be older than their
- * attachment, or they were truncated, or this role cannot tell.
- */
-export async function suspectPartitions(
-  db: AnyKysely | AnyTransaction,
-  partitions: readonly PartitionFacts[],
-): Promise<string[]> {
-  const suspect: string[] = []
-  for (const partition of partitions)
-    if (partition.kind !== 'p' && !(partition.untouched && (await isEmpty(db, partition)))) suspect.push(partition.name)
-  return suspect
-}
-
-/** Whether a partition holds no rows, as far as this role can tell. Waits for nobody: one that somebody else has to himself counts as filled. */
-async function isEmpty(db: AnyKysely | AnyTransaction, { oid, schema, name }: PartitionFacts): Promise<boolean> {
-  const look = async (trx: AnyTransaction): Promise<boolean> => {
-    const [access] = await run<{ readable: string }>(
-      trx,
-      `select (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select') and not row_security_active(c.oid))::text as readable from pg_class c where c.oid = $1::oid`,
-      [oid],
-    )
-    if (access?.readable !== 'true') return false
-    const table = `${identifier(schema)}.${identifier(name)}`
-    const [row] = await run<{ filled: string }>(trx, `select exists (select from ${table})::text as filled`)
-    return row?.filled === 'false'
-  }
-  // Within a transaction of the installation a time-out is set, and leads to another attempt.
-  if (db.isTransaction) return await look(db as AnyTransaction)
-  try {
-    return await db.transaction().execute(async (trx) => {
-      await run(trx, `set local lock_timeout = 100`)
-      return await look(trx)
-    })
-  } catch (error) {
-    if (sqlState(error) === LOCK_NOT_AVAILABLE || isMissingObject(error)) return false
-    throw error
-  }
-}
 
 /** Describes the declared tables, by declared name; a table that does not exist is absent. */
 export async function describeTables(

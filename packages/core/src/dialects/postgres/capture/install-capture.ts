@@ -1,10 +1,11 @@
 import type { AnyTransaction, FeedSetup } from '../../dialect.ts'
-import { identifier, literal, run } from '../run.ts'
+import { identifier, literal, qualified, run } from '../run.ts'
 import { CAPTURE_VERSION, captureBody, captureOperations, captureSettings } from './capture-functions.ts'
-import { functionName, type WantedTrigger, wantedTriggers } from './capture-triggers.ts'
+import { type WantedTrigger, wantedTriggers } from './capture-triggers.ts'
 import { findTrigger, hasNewLayout, isAttached, strayTriggers } from './compare-capture.ts'
 import { changesPolicy, grantLookup, revokeLookup } from './capture-rights.ts'
 import { catalogued, type Tracked } from './inspect-capture.ts'
+import { functionName } from './names.ts'
 import type { CapturePlan } from './plan-capture.ts'
 import { layoutOf } from './table-layout.ts'
 
@@ -25,10 +26,7 @@ export async function installCapture(
   // Writers that are open still append in the old form, and must be done before the change is announced: later their entries could not be told apart.
   // The strongest lock comes first: on top of a weaker one it could close a circle with somebody who has read the table and then writes it.
   const mode = changesPolicy(plan) ? 'access exclusive' : announce && known !== undefined ? 'share row exclusive' : null
-  if (mode !== null) {
-    const table = `${identifier(plan.facts.schema)}.${identifier(plan.facts.name)}`
-    await run(trx, `lock table ${table} in ${mode} mode`)
-  }
+  if (mode !== null) await run(trx, `lock table ${qualified(plan.facts)} in ${mode} mode`)
   await replaceFunctions(trx, setup, plan, number)
 
   // The name may have passed to another table: what is written to the former one is no longer this table's.

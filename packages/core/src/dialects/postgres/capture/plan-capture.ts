@@ -2,7 +2,7 @@ import type { DeclaredTable } from '../../../declaration.ts'
 import { UnsupportedColumnError, UnsupportedTableError } from '../../../errors.ts'
 import { type CanonicalKind, canonicalKind, isCoarse } from './canonical-text.ts'
 import type { ColumnFacts, PartitionFacts, TableFacts, UniqueKey } from './describe-tables.ts'
-import { identifier } from '../run.ts'
+import { qualified } from '../run.ts'
 
 /** A column that capture reads. */
 export interface CapturedColumn {
@@ -31,6 +31,12 @@ export interface CapturePlan {
    * the owner of the capture functions needs the right to. Elsewhere it is free when it is taken: the order of the events is right by itself.
    */
   readonly reusesKeys: boolean
+}
+
+/** All columns that capture reads, each once, in order of their numbers. */
+export function trackedColumns({ key, tenant, scopes }: CapturePlan): readonly CapturedColumn[] {
+  const columns = [...key, ...(tenant === null ? [] : [tenant]), ...scopes]
+  return [...new Map(columns.map((column) => [column.number, column])).values()].toSorted((a, b) => a.number - b.number)
 }
 
 const kindNames: Readonly<Record<string, string>> = {
@@ -143,8 +149,7 @@ function capturedColumn(
   const kind: CanonicalKind =
     canonicalKind(column.type) ??
     refuse(`its type ${column.type.name} has no text that is the same in every session: use another column or type`)
-  const castTo = `${identifier(column.type.schema)}.${identifier(column.type.name)}`
-  return { number: column.number, name, kind, coarse: isCoarse(kind), castTo }
+  return { number: column.number, name, kind, coarse: isCoarse(kind), castTo: qualified(column.type) }
 }
 
 function requireUniqueKey(declared: DeclaredTable, facts: TableFacts): UniqueKey {

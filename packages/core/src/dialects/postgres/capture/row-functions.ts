@@ -44,14 +44,9 @@ function append(row: CapturedRow, op: 'c' | 'u' | 'd', alias: 'old' | 'new'): st
   return `insert into ${row.log} values (${row.number}, '${op}'::"char", 1, ${tenant}, ${row.scopes(alias)}, array[${row.key(alias)}]);`
 }
 
-/** Where keys can be taken before they are freed, a key that is there again was not deleted. */
 function appendDelete(row: CapturedRow): string {
   const appended = append(row, 'd', 'old')
-  if (!row.plan.reusesKeys) return when(row.deleteMatters('old'), appended)
-  const unlessThere = when([...row.deleteMatters('old'), `not ${row.isThereNow('old')}`], appended)
-  return `if ${row.isBlind} then ${row.invalidate} else ${unlessThere} end if;`
-}
-
-function when(conditions: readonly string[], statement: string): string {
-  return conditions.length === 0 ? statement : `if ${conditions.join(' and ')} then ${statement} end if;`
+  const conditions = row.deleteConditions('old')
+  const told = conditions.length === 0 ? appended : `if ${conditions.join(' and ')} then ${appended} end if;`
+  return row.plan.reusesKeys ? `if ${row.isBlind} then ${row.invalidate} else ${told} end if;` : told
 }

@@ -48,13 +48,9 @@ export function statementInsert(row: CapturedRow): string {
   return body(oneSided(row, 'c', newRows, 'n', row.requiredTenant(row.tenant('n')), 'true'))
 }
 
-/** Where keys can be freed and taken again behind the statement's back (deferrable keys), a key that is there again was not deleted. */
 export function statementDelete(row: CapturedRow): string {
-  const conditions = [...row.deleteMatters('o'), ...(row.plan.reusesKeys ? [`not ${row.isThereNow('o')}`] : [])]
-  return body(
-    row.plan.reusesKeys ? invalidateIfBlind(row, oldRows) : '',
-    oneSided(row, 'd', oldRows, 'o', row.tenant('o'), conditions.join(' and ') || 'true'),
-  )
+  const where = row.deleteConditions('o').join(' and ') || 'true'
+  return body(invalidateIfBlind(row, oldRows), oneSided(row, 'd', oldRows, 'o', row.tenant('o'), where))
 }
 
 /**
@@ -100,28 +96,24 @@ export function statementUpdate(row: CapturedRow): string {
   const groups = groupsOf(row.plan)
     .map(({ name, column: c }) => `, ${side((alias) => comparable(alias, c))} as ${name}`)
     .join('')
-  const deletes = [...row.deleteMatters('o'), ...(plan.reusesKeys ? [`not ${row.isThereNow('o')}`] : [])]
-  const unannounced = deletes.map((condition) => ` and (not ${gone} or ${condition})`).join('')
+  const unannounced = row
+    .deleteConditions('o')
+    .map((condition) => ` and (not ${gone} or ${condition})`)
+    .join('')
   const rows = `select case when ${gone} then 'd' when ${arrived} then 'c' else 'u' end::"char" as op${groups}, ${side((alias) => row.key(alias))} as k
                 from ${oldRows} o full join ${newRows} n on ${row.same('o', 'n')}
                 where (${gone} or ${arrived} or ${changed})${unannounced}`
-  return `
-declare
-  many boolean;
-begin
+  return body(`
   perform from ${newRows} offset 1;
-  many := found;
-  if not many then
+  if not found then
     insert into ${row.log}
     select ${row.number}, 'u'::"char", 1, ${row.tenant('n')}, ${row.scopes('n')}, array[${row.key('n')}]
     from ${oldRows} o, ${newRows} n where ${row.same('o', 'n')} and ${changed};
     if found then return null; end if;
     if not exists (select from ${newRows}) then return null; end if;
-  end if;${plan.reusesKeys ? invalidateIfBlind(row, newRows) : ''}
+  end if;${invalidateIfBlind(row, newRows)}
   ${appendGrouped(row, rows)}
-  return null;
-end
-`
+`)
 }
 
 function body(...statements: readonly string[]): string {
@@ -131,7 +123,9 @@ end
 `
 }
 
+/** Where keys are looked up. */
 function invalidateIfBlind(row: CapturedRow, rows: string): string {
+  if (!row.plan.reusesKeys) return ''
   return `
   if (${row.isBlind}) and exists (select from ${rows}) then
     ${row.invalidate}
